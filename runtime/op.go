@@ -1,0 +1,213 @@
+package runtime
+
+import "unsafe"
+
+// DType is the element type of a tensor.
+type DType uint8
+
+// The element types.
+const (
+	InvalidDType DType = iota
+	F32
+	F16
+	BF16
+	I32
+	U8
+)
+
+// An Op describes one spec, or one derived gradient, as data: shapes over named
+// axes, scalar parameters, and for each binding of its types and static choices
+// the kernels that compute it on each backend. Ops are generated and immutable;
+// generated functions hand them to a Batch, which is how this package runs code
+// of any module without registration.
+type Op struct {
+	Name     string // spec name, as in errors: "layernorm"
+	Hash     uint64 // of the spec; every C source carries it too
+	Axes     []Axis
+	Ins      []Arg // inputs and inouts in call order
+	Outs     []Arg // outputs; an inout's new version is not among them
+	Params   []Param
+	Require  []Require
+	Variants []Variant
+	Grad     *Grad // nil when the op has no gradient
+	// Accumulate is the generated op that adds two tensors of one shape; set
+	// in ops that are gradients, for summing the cotangents of a tensor that
+	// is used more than once.
+	Accumulate *Op
+}
+
+// Axis is a named axis of an Op. Its extent comes from the input shapes unless
+// one of Free, Extent or Chunk says otherwise. A group axis stands for any
+// number of dimensions; its extent is their product.
+type Axis struct {
+	Name  string
+	Group bool
+	Free  bool // the caller gives it: an int, or a shape for a group
+	// Extent computes the extent from the extents of earlier axes and the
+	// parameters. A negative result is an error.
+	Extent func(size []int64, param []Scalar) int64
+	// ChunkOf and Chunk make the axis ceil(product of ChunkOf / Chunk).
+	ChunkOf []uint8
+	Chunk   int64
+}
+
+// Dim is one dimension of a declared shape: the product of the named axes, or
+// all dimensions of one group axis.
+type Dim []uint8
+
+// Arg is a tensor argument of an Op.
+type Arg struct {
+	Name  string
+	Shape []Dim // empty for a device scalar
+	InOut bool
+	Save  bool // an output that exists for the gradient
+}
+
+// Param is a scalar argument of an Op.
+type Param struct {
+	Name string
+	Type ParamType
+}
+
+// ParamType is the type of a scalar argument.
+type ParamType uint8
+
+// The parameter types.
+const (
+	ParamF32 ParamType = iota
+	ParamI32
+	ParamU32
+	ParamU64
+	ParamBool
+)
+
+// Scalar is the value of a scalar argument: the bits of a float32, or the
+// integer, in the low end.
+type Scalar uint64
+
+// Require is a condition on the arguments, checked when the op is recorded.
+type Require struct {
+	Cond func(size []int64, param []Scalar) bool
+	Text string // what must hold, with the spec's own words
+}
+
+// Variant is an Op for one binding of types and static choices.
+type Variant struct {
+	Static string  // e.g. "nt"; "" when the spec has no choices
+	Ins    []DType // storage type of each input
+	Outs   []DType
+	Temps  []Temp   // workspace between the kernels
+	Kernel []Kernel // in order
+	// Ref computes the whole variant in Go, in float64, from the checked
+	// expression: the reference device, and every device without cgo.
+	Ref func(*RefCall)
+}
+
+// Temp is a workspace tensor of a Variant.
+type Temp struct {
+	Type DType
+	Axes []uint8
+}
+
+// Kernel is one launch of a Variant.
+type Kernel struct {
+	Symbol string // C symbol and MSL entry point
+	// Buffers lists the tensors in slot order. Index i < len(Ins) is input i;
+	// then come the outputs, then the temps.
+	Buffers []Buffer
+	Block   []Field // layout of the parameter block
+	// BlockBytes is the size of the block, a multiple of 8.
+	BlockBytes int
+	CPU        CPULaunch
+	GPU        GPULaunch
+	// C is the generated C function, nil without cgo. Its signature is
+	// void (const kg_call *, int64_t lo, int64_t hi).
+	C unsafe.Pointer
+	// Guarded kernels write an inout: once the program's fault word is set
+	// they do nothing.
+	Guarded bool
+}
+
+// Buffer is a tensor bound to a slot.
+type Buffer struct {
+	Tensor uint8
+	Write  bool
+}
+
+// Field is a member of the parameter block: the product of axis extents as an
+// int64, or a parameter in its own type (bool as int32).
+type Field struct {
+	Offset int
+	Size   []uint8 // axes; nil for a parameter
+	Param  uint8
+}
+
+// CPULaunch gives the independent work items of a kernel: the product over
+// Grid of ceil(extent/Tile). Items may be split over workers in any way without
+// changing a bit of the result.
+type CPULaunch struct {
+	Grid []GridDim
+	// An item costs about CostPer times the product of the Cost axes, in
+	// nanoseconds per thousand.
+	Cost    []uint8
+	CostPer int64
+	Scratch int64 // bytes of scratch memory each worker needs
+}
+
+// GridDim is the product of some axes, cut into tiles.
+type GridDim struct {
+	Axes []uint8
+	Tile int64
+}
+
+// GPULaunch gives the grid of threadgroups (one per tile of each dimension)
+// and the threads of a group.
+type GPULaunch struct {
+	Grid    []GridDim // at most three, fastest first
+	Threads int
+}
+
+// Grad says how the gradient of an Op is computed: by which op, from what.
+type Grad struct {
+	Op     *Op
+	Ins    []GradIn // one for each of Op.Ins
+	Params []uint8  // parameter of the forward op for each of Op.Params
+	Outs   []uint8  // the forward input whose cotangent each of Op.Outs is
+}
+
+// GradIn is the source of a gradient's input.
+type GradIn struct {
+	From  GradFrom
+	Index uint8
+}
+
+// GradFrom says where an input of a gradient comes from.
+type GradFrom uint8
+
+// The sources: an input or an output of the forward op, or the cotangent of
+// one of its outputs.
+const (
+	FromIn GradFrom = iota
+	FromOut
+	FromCotangent
+)
+
+// RefCall is what a generated reference function works on.
+type RefCall struct {
+	Size  []int64  // extents of Op.Axes
+	Param []Scalar // values of Op.Params
+	// Buf holds the inputs and then the outputs. An inout is at its input's
+	// place and is written there, after everything that reads it.
+	Buf   []unsafe.Pointer
+	Len   []int // elements of each buffer
+	Fault Fault // the first bad value found, if any
+}
+
+// Fault describes a value that a device found to be out of bounds.
+type Fault struct {
+	Set    bool
+	Tensor uint8 // index as in Kernel.Buffers
+	Pos    int64 // row-major element position
+	Value  int64
+	Bound  int64 // values must lie in [0, Bound)
+}
