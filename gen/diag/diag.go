@@ -1,6 +1,3 @@
-// Package diag holds source positions and the diagnostics that kgen reports
-// about specs. It knows nothing of TOML or of the spec language; it takes
-// positions and messages and renders them with the offending line and a caret.
 package diag
 
 import "fmt"
@@ -16,10 +13,21 @@ type Pos struct {
 // IsValid reports whether p names a place.
 func (p Pos) IsValid() bool { return p.Line > 0 }
 
-// String formats p as file:line:col.
+// String formats p as file:line:col, or as the file alone where p has no line.
 func (p Pos) String() string {
 	if !p.IsValid() {
 		return p.File
 	}
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// Less orders positions by file, line and column.
+func (p Pos) Less(q Pos) bool {
+	if p.File != q.File {
+		return p.File < q.File
+	}
+	if p.Line != q.Line {
+		return p.Line < q.Line
+	}
+	return p.Col < q.Col
 }

@@ -44,11 +44,11 @@ const (
 type Program struct {
 	Name    string // spec name, in lower_snake_case; a derived gradient has the suffix "_grad"
 	Doc     string
-	Source  string  // where the formula comes from
-	File    string  // spec path relative to the module root, slash-separated
-	Types   []DType // the binding of the spec's type variables, in their order
+	Source  string   // where the formula comes from
+	File    string   // spec path relative to the module root, slash-separated
+	Types   []DType  // the binding of the spec's type variables, in their order
 	Static  []Choice // the static choices made, in declaration order
-	Family  string // pinned family, "" when the planner is free
+	Family  string   // pinned family, "" when the planner is free
 	Axes    []*Axis
 	Params  []*Param
 	Ins     []*Tensor // inputs and inouts in call order
@@ -305,7 +305,8 @@ type Fn uint8
 // side is NaN; FnPow, FnFMA and the rest are Float. Round is to nearest even.
 // Sign gives -1, 0 or 1 (NaN for NaN). IsNaN and IsInf give Bool. Philox takes
 // (seed Uint64, counter Uint64) and gives the first word (Uint) of
-// Philox4x32-10 at that counter. Uniform turns a Uint into a Float in [0,1).
+// Philox4x32-10 at that counter. Uniform turns a Uint u into the Float
+// (u >> 8) * 2^-24 in [0,1).
 const (
 	FnExp Fn = iota
 	FnLog

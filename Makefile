@@ -1,0 +1,29 @@
+# make demo: build kgen, show one spec and what comes of it, train a language model
+# make test: everything that must hold, under 12 minutes on two cores
+# make proof: what takes longer, before a release; its log goes to docs/proof/
+# make bench: the figures, as ratios to something outside the project
+
+GO ?= go
+
+.PHONY: demo test proof bench generate tools
+
+demo:
+	$(GO) build -o bin/kgen ./cmd/kgen
+	bin/kgen generate
+	@scripts/show.sh elementwise/gelu
+	$(GO) run ./examples/charlm
+
+generate:
+	$(GO) generate ./...
+
+tools:
+	@scripts/tools.sh
+
+test: tools
+	@scripts/test.sh
+
+proof: tools
+	@scripts/proof.sh
+
+bench: tools
+	@scripts/bench.sh

@@ -1,0 +1,128 @@
+package bind
+
+import "github.com/kernelgen/kgen/gen/expr"
+
+// Op is one spec, or one derived gradient, for one combination of its static
+// choices: everything that generated host code tells the runtime about it. It
+// mirrors the runtime's Op with symbols as strings and extents as expressions.
+//
+// Axes, inputs, outputs and parameters are named by their position in the
+// slices here. The variants of an Op differ in their storage types only.
+type Op struct {
+	Name     string // spec name: "matmul"
+	Static   string // the static choices, joined: "nt"; "" when there are none
+	Hash     uint64 // of the spec and of the specs that it inlines
+	Axes     []Axis // the program's axes in their order, then those of the planner
+	Ins      []Arg  // inputs and inouts in call order
+	Outs     []Arg  // outputs; an inout is not repeated
+	Params   []Param
+	Require  []Require
+	Variants []Variant
+}
+
+// Axis is a named axis of an Op. Its extent comes from the input shapes unless
+// one of Free, Extent or Chunk says otherwise.
+type Axis struct {
+	Name  string
+	Group bool
+	Free  bool // the caller gives it
+	// Extent is an Int expression over params and the sizes of earlier axes;
+	// those are found by name, since each variant has its own program.
+	Extent expr.Expr
+	// ChunkOf and Chunk make the axis ceil(product of ChunkOf / Chunk).
+	ChunkOf []uint8
+	Chunk   int64
+}
+
+// Dim is one dimension of a declared shape: the product of the named axes, or
+// all dimensions of one group axis.
+type Dim []uint8
+
+// Arg is a tensor argument of an Op.
+type Arg struct {
+	Name  string
+	Shape []Dim // empty for a device scalar
+	InOut bool
+	Save  bool // an output that exists for the gradient
+}
+
+// Param is a scalar argument of an Op.
+type Param struct {
+	Name string
+	Type expr.ParamType
+}
+
+// Require is a condition on the arguments, checked when the op is recorded.
+type Require struct {
+	Cond expr.Expr // Bool, over params and sizes
+	Text string
+}
+
+// Variant is an Op for one binding of its type variables.
+type Variant struct {
+	Program *expr.Program
+	Ins     []expr.DType // storage type of each input
+	Outs    []expr.DType
+	Temps   []Temp   // workspace between the kernels
+	Kernels []Kernel // in order; empty when no target lowers the program
+}
+
+// Temp is a workspace tensor of a Variant.
+type Temp struct {
+	Type expr.DType
+	Axes []uint8
+}
+
+// Kernel is one launch of a Variant.
+type Kernel struct {
+	Symbol string // C symbol and MSL entry point
+	// Buffers lists the tensors in slot order. Index i < len(Ins) is input i;
+	// then come the outputs, then the temps.
+	Buffers []Buffer
+	Block   []Field // layout of the parameter block
+	// BlockBytes is the size of the block, a multiple of 8.
+	BlockBytes int
+	CPU        CPULaunch
+	GPU        GPULaunch
+	// Guarded kernels write an inout: once the program's fault word is set
+	// they do nothing.
+	Guarded bool
+}
+
+// Buffer is a tensor bound to a slot.
+type Buffer struct {
+	Tensor uint8
+	Write  bool
+}
+
+// Field is a member of the parameter block: the product of axis extents as an
+// int64, or a parameter in its own type (bool as int32).
+type Field struct {
+	Offset int
+	Size   []uint8 // axes; nil for a parameter
+	Param  uint8
+}
+
+// CPULaunch gives the independent work items of a kernel: the product over
+// Grid of ceil(extent/Tile).
+type CPULaunch struct {
+	Grid []GridDim
+	// An item costs about CostPer times the product of the Cost axes, in
+	// nanoseconds per thousand.
+	Cost    []uint8
+	CostPer int64
+	Scratch int64 // bytes of scratch memory each worker needs
+}
+
+// GridDim is the product of some axes, cut into tiles.
+type GridDim struct {
+	Axes []uint8
+	Tile int64
+}
+
+// GPULaunch gives the grid of threadgroups (one per tile of each dimension)
+// and the threads of a group.
+type GPULaunch struct {
+	Grid    []GridDim // at most three, fastest first
+	Threads int
+}

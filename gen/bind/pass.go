@@ -1,0 +1,241 @@
+package bind
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/lower"
+	"github.com/kernelgen/kgen/gen/lower/simt"
+	"github.com/kernelgen/kgen/gen/lower/vec"
+	"github.com/kernelgen/kgen/gen/plan"
+)
+
+// Input is what one Op is made of.
+type Input struct {
+	ImportPath string          // of the generated package; part of every symbol
+	Programs   []*expr.Program // one for each binding of the types, same static choices
+	Static     string          // the static choices, joined
+	Hash       uint64
+}
+
+// Result is an Op with the kernels that its symbols name.
+type Result struct {
+	Op    *Op
+	Plans []*plan.Plan // one for each variant
+	C     []*ir.Func   // VEC form of each kernel, in the order of the variants
+	MSL   []*ir.Func   // SIMT form
+	// Unlowered says, by target, why kernels are missing; nil when none are.
+	Unlowered map[Target]error
+}
+
+// Target is an execution model.
+type Target string
+
+// The targets of the two lowerings.
+const (
+	C   Target = "c"
+	MSL Target = "msl"
+)
+
+// Prefix is the beginning of every symbol of a package: two generated packages
+// that hold one op link together.
+func Prefix(importPath string) string {
+	sum := sha256.Sum256([]byte(importPath))
+	return "kg_" + hex.EncodeToString(sum[:4])
+}
+
+// Bind plans and lowers the programs of one op, and assigns slots, parameter
+// blocks and symbols.
+func Bind(in Input) (*Result, error) {
+	first := in.Programs[0]
+	r := &Result{
+		Op:        &Op{Name: first.Name, Static: in.Static, Hash: in.Hash},
+		Unlowered: map[Target]error{},
+	}
+	var plans []*plan.Plan
+	for _, p := range in.Programs {
+		pl, err := plan.New(p)
+		if err != nil {
+			r.Unlowered[C], r.Unlowered[MSL] = err, err
+			pl = &plan.Plan{Program: p}
+		}
+		plans = append(plans, pl)
+	}
+	r.Plans = plans
+	x := newIndex(plans[0])
+	r.Op.Axes = x.axes(plans[0])
+	r.Op.Ins = x.args(first.Ins)
+	r.Op.Outs = x.args(first.Outs)
+	for _, p := range first.Params {
+		r.Op.Params = append(r.Op.Params, Param{p.Name, p.Type})
+	}
+	for _, q := range first.Require {
+		r.Op.Require = append(r.Op.Require, Require{q.Cond, q.Text})
+	}
+	for _, pl := range plans {
+		if len(newIndex(pl).order) != len(x.order) {
+			return nil, fmt.Errorf("bind: %s: variants are planned over different axes", first.Name)
+		}
+		r.variant(in, pl)
+	}
+	return r, nil
+}
+
+// symbol names a kernel: package, op, static choices, types, position.
+func symbol(in Input, p *expr.Program, k, n int) string {
+	parts := []string{Prefix(in.ImportPath), p.Name}
+	if in.Static != "" {
+		parts = append(parts, in.Static)
+	}
+	for _, t := range p.Types {
+		parts = append(parts, t.String())
+	}
+	if n > 1 {
+		parts = append(parts, fmt.Sprint(k+1))
+	}
+	return strings.Join(parts, "_")
+}
+
+func (r *Result) variant(in Input, pl *plan.Plan) {
+	p := pl.Program
+	x := newIndex(pl)
+	v := Variant{Program: p, Ins: types(p.Ins), Outs: types(p.Outs)}
+	for _, t := range pl.Temps {
+		v.Temps = append(v.Temps, Temp{t.Type, x.of(t.Axes)})
+	}
+	for i, k := range pl.Kernels {
+		sym := symbol(in, p, i, len(pl.Kernels))
+		block := &lower.Block{}
+		out := Kernel{Symbol: sym}
+		vk, err := vec.Lower(pl, k, sym, block)
+		if err != nil {
+			r.unlowered(C, err)
+		}
+		sk, err := simt.Lower(pl, k, sym, block)
+		if err != nil {
+			r.unlowered(MSL, err)
+		}
+		fields := block.Layout()
+		if vk != nil {
+			vk.Func.Fields, vk.Func.Doc = fields, describe(k)
+			out.Guarded = vk.Func.Guarded
+			out.CPU = CPULaunch{Grid: grid(x, vk.Grid), Cost: x.of(vk.Cost), CostPer: vk.CostPer, Scratch: vk.Scratch}
+			r.C = append(r.C, vk.Func)
+		}
+		if sk != nil {
+			sk.Func.Fields, sk.Func.Doc = fields, describe(k)
+			out.Guarded = sk.Func.Guarded
+			out.GPU = GPULaunch{Threads: sk.Threads}
+			for _, d := range sk.Grid {
+				out.GPU.Grid = append(out.GPU.Grid, GridDim{x.of(d.Axes), d.Tile})
+			}
+			r.MSL = append(r.MSL, sk.Func)
+		}
+		out.BlockBytes = block.Bytes
+		for _, s := range block.Sizes {
+			out.Block = append(out.Block, Field{Offset: s.Field.Offset, Size: x.of([]*expr.Axis{s.Axis})})
+		}
+		for _, q := range block.Params {
+			out.Block = append(out.Block, Field{Offset: q.Field.Offset, Param: uint8(slices.Index(p.Params, q.Param))})
+		}
+		writes := k.Writes()
+		for _, t := range lower.Tensors(k) {
+			out.Buffers = append(out.Buffers, Buffer{x.tensor(pl, t), slices.Contains(writes, t)})
+		}
+		v.Kernels = append(v.Kernels, out)
+	}
+	if r.Unlowered[C] != nil && r.Unlowered[MSL] != nil {
+		v.Kernels, v.Temps = nil, nil
+	}
+	r.Op.Variants = append(r.Op.Variants, v)
+}
+
+func (r *Result) unlowered(t Target, err error) {
+	if r.Unlowered[t] == nil {
+		r.Unlowered[t] = err
+	}
+}
+
+func types(ts []*expr.Tensor) []expr.DType {
+	var out []expr.DType
+	for _, t := range ts {
+		out = append(out, t.Type)
+	}
+	return out
+}
+
+func grid(x *index, dims []vec.Dim) []GridDim {
+	var g []GridDim
+	for _, d := range dims {
+		g = append(g, GridDim{x.of(d.Axes), d.Tile})
+	}
+	return g
+}
+
+// describe says in a line what k does.
+func describe(k *plan.Kernel) string {
+	var names []string
+	for _, t := range k.Writes() {
+		names = append(names, t.Name)
+	}
+	return fmt.Sprintf("%s kernel for %s.", k.Shape, strings.Join(names, ", "))
+}
+
+// index numbers the axes of a plan: the program's, then the planner's.
+type index struct{ order []*expr.Axis }
+
+func newIndex(pl *plan.Plan) *index {
+	x := &index{order: slices.Clone(pl.Program.Axes)}
+	for _, c := range pl.Chunks {
+		x.order = append(x.order, c.Axis)
+	}
+	return x
+}
+
+func (x *index) of(axes []*expr.Axis) []uint8 {
+	var out []uint8
+	for _, a := range axes {
+		out = append(out, uint8(slices.Index(x.order, a)))
+	}
+	return out
+}
+
+func (x *index) axes(pl *plan.Plan) []Axis {
+	var out []Axis
+	for _, a := range pl.Program.Axes {
+		out = append(out, Axis{Name: a.Name, Group: a.Group, Free: a.Free, Extent: a.Extent})
+	}
+	for _, c := range pl.Chunks {
+		out = append(out, Axis{Name: c.Axis.Name, ChunkOf: x.of(c.Of), Chunk: plan.ChunkSize})
+	}
+	return out
+}
+
+func (x *index) args(ts []*expr.Tensor) []Arg {
+	var out []Arg
+	for _, t := range ts {
+		a := Arg{Name: t.Name, InOut: t.Role == expr.InOut, Save: t.Save}
+		for _, d := range t.Shape {
+			a.Shape = append(a.Shape, x.of(d))
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// tensor is the number of t in a Variant: inputs, outputs, workspaces.
+func (x *index) tensor(pl *plan.Plan, t *expr.Tensor) uint8 {
+	n := 0
+	for _, list := range [][]*expr.Tensor{pl.Program.Ins, pl.Program.Outs, pl.Temps} {
+		if i := slices.Index(list, t); i >= 0 {
+			return uint8(n + i)
+		}
+		n += len(list)
+	}
+	panic(fmt.Sprintf("bind: %s: tensor %s is neither an argument nor a workspace", pl.Program.Name, t.Name))
+}

@@ -1,0 +1,37 @@
+/* kgen_index.h: index arithmetic of generated kernels. */
+#ifndef KGEN_INDEX_H
+#define KGEN_INDEX_H
+
+#include <math.h> // INFINITY, NAN
+#include <stdint.h>
+
+/* Floored division and its remainder, 0 by zero. */
+static inline __attribute__((unused)) int64_t kgi_div(int64_t x, int64_t y) {
+	if (y == 0) {
+		return 0;
+	}
+	int64_t q = x / y;
+	return q * y != x && (x < 0) != (y < 0) ? q - 1 : q;
+}
+
+static inline __attribute__((unused)) int64_t kgi_rem(int64_t x, int64_t y) {
+	return y == 0 ? 0 : x - kgi_div(x, y) * y;
+}
+
+static inline __attribute__((unused)) int64_t kgi_min(int64_t x, int64_t y) {
+	return x < y ? x : y;
+}
+
+static inline __attribute__((unused)) int64_t kgi_max(int64_t x, int64_t y) {
+	return x > y ? x : y;
+}
+
+static inline __attribute__((unused)) int64_t kgi_abs(int64_t x) {
+	return x < 0 ? -x : x;
+}
+
+static inline __attribute__((unused)) int64_t kgi_sign(int64_t x) {
+	return (x > 0) - (x < 0);
+}
+
+#endif

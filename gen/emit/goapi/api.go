@@ -1,0 +1,71 @@
+package goapi
+
+import (
+	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/expr"
+)
+
+// File is what one spec gives: its operations and those of its gradient.
+type File struct {
+	Spec    string // path of the spec
+	Package string // import path of the generated package
+	Funcs   []*Func
+	Consts  []Const
+}
+
+// Const is the default of a parameter as a Go constant.
+type Const struct {
+	Name  string // exported
+	Param *expr.Param
+	Op    string // name of the spec
+}
+
+// Func is an operation in its immediate and its deferred form. It holds one op,
+// or, where inputs are lists, one for each combination of their lengths.
+type Func struct {
+	Name     string   // exported name of the immediate form
+	Doc      []string // paragraphs; the first begins with the name
+	TypeVars []string // names of the spec's type variables
+	Lists    []string // names of the inputs that are lists
+	Ops      []*Op
+}
+
+// MaxList is the largest number of tensors in a list.
+const MaxList = 8
+
+// Op is one descriptor of the generated package: a spec or a derived gradient
+// for one combination of its choices.
+type Op struct {
+	Bound      *bind.Op
+	Var        string   // Go variable that holds the descriptor
+	Refs       []string // name of the Go reference function of each variant
+	C          []string // symbols that have a C function
+	Grad       *Grad    // nil when there is no gradient
+	Accumulate string   // variable of the op that adds cotangents; "" for none
+}
+
+// Grad is the gradient of an Op, as in package runtime, with the descriptor's
+// variable in place of the Op.
+type Grad struct {
+	Op     string
+	Ins    []GradIn
+	Params []uint8
+	Outs   []uint8
+}
+
+// GradIn is the source of a gradient's input.
+type GradIn struct {
+	From  GradFrom
+	Index uint8
+}
+
+// GradFrom says where an input of a gradient comes from.
+type GradFrom uint8
+
+// The sources: an input or an output of the forward op, or the cotangent of
+// one of its outputs.
+const (
+	FromIn GradFrom = iota
+	FromOut
+	FromCotangent
+)

@@ -1,0 +1,123 @@
+package goapi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kernelgen/kgen/gen/out"
+	"github.com/kernelgen/kgen/gen/spec"
+)
+
+// pointerName is the Go variable that holds the C function with the given
+// symbol: kg_0123abcd_layernorm_f32 gives cLayerNormF32.
+func pointerName(symbol string) string {
+	rest := symbol
+	if parts := strings.SplitN(symbol, "_", 3); len(parts) == 3 {
+		rest = parts[2] // without kg and the hash, which is the same for a package
+	}
+	return "c" + spec.GoName(rest)
+}
+
+// KernelsCgo returns the file that gives the C functions with the given symbols
+// to Go, and KernelsNoCgo its counterpart for builds without cgo.
+func KernelsCgo(pkg string, symbols []string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `%s
+//go:build cgo
+
+package %s
+
+/*
+#cgo CFLAGS: -O3 -std=gnu11 -Wno-psabi
+#include <stdint.h>
+
+struct kg_call;
+
+`, out.Marker("specs"), pkg)
+	for _, s := range symbols {
+		fmt.Fprintf(&b, "void %s(const struct kg_call *call, int64_t lo, int64_t hi);\n", s)
+	}
+	b.WriteString(`*/
+import "C"
+
+import "unsafe"
+
+// The C functions of the kernels.
+var (
+`)
+	for _, s := range symbols {
+		fmt.Fprintf(&b, "\t%s = unsafe.Pointer(C.%s)\n", pointerName(s), s)
+	}
+	b.WriteString(")\n")
+	return gofmt(b.String())
+}
+
+// KernelsNoCgo returns the file that stands in for that of KernelsCgo where cgo
+// is off: without C functions the reference serves.
+func KernelsNoCgo(pkg string, symbols []string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `%s
+//go:build !cgo
+
+package %s
+
+import "unsafe"
+
+// Without cgo no kernel has a C function, and the Go reference serves.
+var (
+`, out.Marker("specs"), pkg)
+	for _, s := range symbols {
+		fmt.Fprintf(&b, "\t%s unsafe.Pointer\n", pointerName(s))
+	}
+	b.WriteString(")\n")
+	return gofmt(b.String())
+}
+
+// PackageDoc returns the file with the comment of the package of operations.
+func PackageDoc(pkg, module string) []byte {
+	return gofmt(fmt.Sprintf(`%s
+// Package %s holds the operations that the kernel specs of %s give, one file of
+// Go, of C and of tests for each spec.
+//
+// Every operation exists in two forms. NAME runs at once and returns tensors
+// that live on the device; an operand that a batch has yet to compute submits
+// that batch first. NAMEDeferred records the operation in a batch and returns
+// tensors that later calls of the batch may use; it reports no error itself: the
+// batch holds the first one, and Sync returns it.
+//
+// Tensors are dense and row-major. No operation changes an operand, except that
+// an updated tensor replaces the one given: the old handle is stale from then
+// on. Shapes are written as lists of axes; NAME... stands for any number of
+// axes, none included. An axis that occurs in several operands has one extent,
+// and a call whose shapes disagree is an error that names the operation, the
+// operands and the sizes.
+package %s
+`, out.Marker("specs"), pkg, module, pkg))
+}
+
+// Shaders returns the Go file that embeds the Metal sources at the given paths,
+// which are relative to its directory.
+func Shaders(pkg, module string, paths []string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `%s
+// Package %s holds the Metal sources of the kernels of %s.
+package %s
+
+import "embed"
+
+// Files holds the sources as GROUP/NAME.metal.
+//
+`, out.Marker("specs"), pkg, module, pkg)
+	for _, p := range paths {
+		fmt.Fprintf(&b, "//go:embed %s\n", p)
+	}
+	b.WriteString(`var Files embed.FS
+
+// Source returns the Metal source at path, such as "norm/layernorm.metal".
+func Source(path string) (string, error) {
+	text, err := Files.ReadFile(path)
+	return string(text), err
+}
+`)
+	return gofmt(b.String())
+}

@@ -1,0 +1,308 @@
+package msl
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+)
+
+// The precedences of C++, as far as the output has them.
+const (
+	precChoice = iota + 1
+	precOr
+	precAnd
+	precBitOr
+	precBitXor
+	precBitAnd
+	precEqual
+	precLess
+	precShift
+	precAdd
+	precMul
+	precUnary
+	precAtom
+)
+
+// expr is the text of e.
+func (p *printer) expr(e ir.Expr) string {
+	s, _ := p.text(e)
+	return s
+}
+
+// at is the text of e as an operand that must bind at least as tightly as prec.
+func (p *printer) at(e ir.Expr, prec int) string {
+	s, got := p.text(e)
+	if got < prec {
+		return "(" + s + ")"
+	}
+	return s
+}
+
+// text is the text of e and how tightly it binds.
+func (p *printer) text(e ir.Expr) (string, int) {
+	if e.Type().Vec {
+		p.fail("vector value %T", e)
+		return "", precAtom
+	}
+	switch e := e.(type) {
+	case *ir.Lit:
+		return literal(e)
+	case *ir.Ref:
+		return mangle(e.V.Name), precAtom
+	case *ir.Get:
+		id := p.fields[e.F]
+		if e.F.Type == ir.I64 {
+			return id, precAtom
+		}
+		return "args." + id, precAtom
+	case *ir.At:
+		return p.element(e.A, e.I), precAtom
+	case *ir.Here:
+		return position(e.ID), precAtom
+	case *ir.Un:
+		return p.unary(e)
+	case *ir.Bin:
+		return p.binary(e)
+	case *ir.Select:
+		return p.choice(e)
+	case *ir.Call:
+		return p.call(e), precAtom
+	case *ir.Conv:
+		return p.convert(e)
+	case *ir.Load:
+		return p.load(e)
+	case *ir.Horizontal:
+		return p.horizontal(e), precAtom
+	case *ir.Shuffle:
+		return fmt.Sprintf("simd_shuffle_xor(%s, ushort(%d))", p.expr(e.X), e.Mask), precAtom
+	case *ir.Better:
+		return p.better(e)
+	}
+	p.fail("expression %T", e)
+	return "", precAtom
+}
+
+func (p *printer) valueType(t ir.Type) string {
+	if t.Vec {
+		p.fail("vector variable")
+	}
+	return elemTypes[t.Elem]
+}
+
+func (p *printer) element(a *ir.Array, i ir.Expr) string {
+	return fmt.Sprintf("%s[%s]", mangle(a.Name), p.expr(i))
+}
+
+func position(id ir.ID) string {
+	switch id {
+	case ir.GroupX:
+		return "int(group.x)"
+	case ir.GroupY:
+		return "int(group.y)"
+	case ir.GroupZ:
+		return "int(group.z)"
+	case ir.Lane:
+		return "int(lane)"
+	case ir.SIMDGroup:
+		return "int(simd)"
+	}
+	return "int(tid)"
+}
+
+func literal(l *ir.Lit) (string, int) {
+	s := ""
+	switch l.T.Elem {
+	case ir.F32:
+		s = float(l.F)
+	case ir.Bool:
+		return strconv.FormatBool(l.I != 0), precAtom
+	case ir.U32:
+		return fmt.Sprintf("%du", uint32(l.I)), precAtom
+	case ir.U64:
+		return fmt.Sprintf("%dul", uint64(l.I)), precAtom
+	default:
+		if l.I == math.MinInt32 { // its digits alone are a long
+			return "(-2147483647 - 1)", precAtom
+		}
+		s = strconv.FormatInt(l.I, 10)
+	}
+	if s[0] == '-' {
+		return s, precUnary
+	}
+	return s, precAtom
+}
+
+// float is x rounded to f32, in the fewest digits that give it back.
+func float(x float64) string {
+	f := float32(x)
+	switch {
+	case math.IsNaN(x):
+		return "NAN"
+	case math.IsInf(float64(f), 1):
+		return "INFINITY"
+	case math.IsInf(float64(f), -1):
+		return "-INFINITY"
+	}
+	s := strconv.FormatFloat(float64(f), 'g', -1, 32)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s + "f"
+}
+
+func (p *printer) unary(e *ir.Un) (string, int) {
+	x := p.at(e.X, precUnary)
+	if e.Op == ir.Not {
+		return "!" + x, precUnary
+	}
+	if x[0] == '-' {
+		x = "(" + x + ")"
+	}
+	return "-" + x, precUnary
+}
+
+// operator is an infix operator: its text, how tightly it binds and how tightly
+// its operands must.
+type operator struct {
+	text                    string
+	prec, leftMin, rightMin int
+}
+
+// Logical and bitwise operators have their operands in parentheses, unless those
+// bind more tightly in every reader's mind.
+var operators = map[ir.Op]operator{
+	ir.Add: {"+", precAdd, precAdd, precMul},
+	ir.Sub: {"-", precAdd, precAdd, precMul},
+	ir.Mul: {"*", precMul, precMul, precUnary},
+	ir.Div: {"/", precMul, precMul, precUnary},
+	ir.Quo: {"/", precMul, precMul, precUnary},
+	ir.Mod: {"%", precMul, precMul, precUnary},
+	ir.Lt:  {"<", precLess, precShift, precShift},
+	ir.Le:  {"<=", precLess, precShift, precShift},
+	ir.Gt:  {">", precLess, precShift, precShift},
+	ir.Ge:  {">=", precLess, precShift, precShift},
+	ir.Eq:  {"==", precEqual, precShift, precShift},
+	ir.Ne:  {"!=", precEqual, precShift, precShift},
+	ir.Shl: {"<<", precShift, precUnary, precUnary},
+	ir.Shr: {">>", precShift, precUnary, precUnary},
+	ir.And: {"&", precBitAnd, precUnary, precUnary},
+	ir.Xor: {"^", precBitXor, precUnary, precUnary},
+	ir.Or:  {"|", precBitOr, precUnary, precUnary},
+}
+
+var logical = map[ir.Op]operator{
+	ir.And: {"&&", precAnd, precAnd, precEqual},
+	ir.Or:  {"||", precOr, precEqual, precEqual},
+	ir.Xor: {"!=", precEqual, precShift, precShift},
+}
+
+func (p *printer) binary(e *ir.Bin) (string, int) {
+	elem := e.X.Type().Elem
+	if elem != ir.F32 && (e.Op == ir.Div || e.Op == ir.Rem) {
+		return p.floored(e), precAtom
+	}
+	op, ok := operators[e.Op]
+	if elem == ir.Bool && e.Op >= ir.And && e.Op <= ir.Xor {
+		op = logical[e.Op]
+		if b, is := e.X.(*ir.Bin); is && b.Op == e.Op && e.Op == ir.Or && b.X.Type().Elem == ir.Bool {
+			op.leftMin = precOr
+		}
+	}
+	if !ok {
+		p.fail("operator %s on %s", e.Op, e.X.Type())
+	}
+	return p.at(e.X, op.leftMin) + " " + op.text + " " + p.at(e.Y, op.rightMin), op.prec
+}
+
+// floored is the division of integers, and its remainder, that rounds down.
+func (p *printer) floored(e *ir.Bin) string {
+	name := "kg_floor_div"
+	if e.Op == ir.Rem {
+		name = "kg_floor_mod"
+	}
+	switch e.X.Type().Elem {
+	case ir.U32, ir.U64:
+		name = strings.Replace(name, "floor", elemTypes[e.X.Type().Elem], 1)
+	}
+	return p.helper(name, e.X, e.Y)
+}
+
+// helper is a call of a prelude function.
+func (p *printer) helper(name string, args ...ir.Expr) string {
+	p.used.need(name)
+	return p.apply(name, args...)
+}
+
+func (p *printer) apply(name string, args ...ir.Expr) string {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = p.expr(a)
+	}
+	return name + "(" + strings.Join(texts, ", ") + ")"
+}
+
+func (p *printer) choice(e *ir.Select) (string, int) {
+	if c, ok := e.C.(*ir.Bin); ok && c.Op == ir.Lt && c.X == e.A && c.Y == e.B && e.A.Type().Elem == ir.I64 {
+		return p.apply("min", e.A, e.B), precAtom
+	}
+	return p.at(e.C, precOr) + " ? " + p.at(e.A, precOr) + " : " + p.at(e.B, precChoice), precChoice
+}
+
+func (p *printer) convert(e *ir.Conv) (string, int) {
+	from, to := e.X.Type().Elem, e.T.Elem
+	switch {
+	case e.Round == expr.F16:
+		return fmt.Sprintf("float(half(%s))", p.expr(e.X)), precAtom
+	case e.Round == expr.BF16:
+		p.used.need("kg_from_bf16")
+		return fmt.Sprintf("kg_from_bf16(%s)", p.helper("kg_to_bf16", e.X)), precAtom
+	case elemTypes[from] == elemTypes[to]:
+		return p.text(e.X)
+	case to == ir.Bool:
+		return p.at(e.X, precShift) + " != 0", precEqual
+	case from == ir.F32 && elemTypes[to] == "int":
+		return p.helper("kg_to_int", e.X), precAtom
+	}
+	return p.apply(elemTypes[to], e.X), precAtom
+}
+
+// load is an element as a value, or what stands for it where it may not be read.
+func (p *printer) load(e *ir.Load) (string, int) {
+	if e.Stride != nil || e.N != nil {
+		p.fail("a vector load")
+	}
+	s := fmt.Sprintf("%s[%s]", mangle(e.B.Name), p.expr(e.Off))
+	switch e.B.Type {
+	case expr.F16:
+		s = "float(" + s + ")"
+	case expr.BF16:
+		p.used.need("kg_from_bf16")
+		s = "kg_from_bf16(" + s + ")"
+	case expr.U8:
+		s = "int(" + s + ")"
+	}
+	if e.If == nil {
+		return s, precAtom
+	}
+	return p.at(e.If, precOr) + " ? " + s + " : " + p.at(e.Else, precChoice), precChoice
+}
+
+// better is whether X takes the place of Best; a NaN does, but of another NaN.
+func (p *printer) better(e *ir.Better) (string, int) {
+	if e.X.Type().Elem == ir.F32 {
+		name := "kg_above"
+		if e.Min {
+			name = "kg_below"
+		}
+		return p.helper(name, e.X, e.Best), precAtom
+	}
+	op := ">"
+	if e.Min {
+		op = "<"
+	}
+	return p.at(e.X, precShift) + " " + op + " " + p.at(e.Best, precShift), precLess
+}

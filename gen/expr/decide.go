@@ -1,0 +1,56 @@
+package expr
+
+// Prover decides conditions over positions, sizes and parameters by what the
+// host guarantees: extents are not negative, positions lie inside their axes,
+// the program's requirements hold.
+type Prover struct{ f *facts }
+
+// NewProver returns a Prover for expressions of p.
+func NewProver(p *Program) *Prover { return &Prover{newFacts(p)} }
+
+// Simplify returns c, a Bool, with the comparisons of ints in it that are
+// decided left out: a constant if all are. It holds wherever c is evaluated,
+// that is, where no axis that c uses is empty.
+func (v *Prover) Simplify(c Expr) Expr {
+	b, ok := c.(*Binary)
+	switch {
+	case !ok:
+		if n, ok := c.(*Unary); ok && n.Op == Not {
+			return NotOf(n.At, v.Simplify(n.X))
+		}
+	case b.Op == LogicAnd:
+		return AndOf(b.At, v.Simplify(b.X), v.Simplify(b.Y))
+	case b.Op == LogicOr:
+		return OrOf(b.At, v.Simplify(b.X), v.Simplify(b.Y))
+	case b.X.Kind() == Int:
+		if holds, known := v.decide(b); known {
+			return Truth(b.At, holds)
+		}
+	}
+	return c
+}
+
+// decide proves or refutes a comparison of ints.
+func (v *Prover) decide(c *Binary) (holds, known bool) {
+	used := UsedAxes(c)
+	d := v.f.poly(c.X).add(v.f.poly(c.Y), -1)
+	atLeast := func(p poly, n int64) bool { return v.f.prove(p.add(constPoly(n), -1), used) }
+	neg := poly{}.add(d, -1)
+	ge, gt := atLeast(d, 0), atLeast(d, 1)
+	le, lt := atLeast(neg, 0), atLeast(neg, 1)
+	switch c.Op {
+	case Ge:
+		return ge, ge || lt
+	case Gt:
+		return gt, gt || le
+	case Le:
+		return le, le || gt
+	case Lt:
+		return lt, lt || ge
+	case Eq:
+		return ge && le, ge && le || gt || lt
+	case Ne:
+		return gt || lt, ge && le || gt || lt
+	}
+	return false, false
+}

@@ -1,0 +1,241 @@
+package expr
+
+import "strings"
+
+// facts is what the host guarantees before a kernel runs, for proofs that an
+// index lies inside its axis: extents are not negative, positions lie inside
+// their axes, [require] holds. A kernel runs only where no axis of its step is
+// empty.
+type facts struct {
+	extents  map[string]poly // computed extents by atom
+	nonneg   []poly          // known to be >= 0
+	lower    map[string]int64
+	quotient map[string]division // atoms of floored divisions
+	lets     map[*Tensor]*Axis   // lets that hold positions along an axis
+}
+
+type division struct{ x, y poly }
+
+func newFacts(p *Program) *facts {
+	f := &facts{
+		extents: map[string]poly{}, lower: map[string]int64{},
+		quotient: map[string]division{}, lets: map[*Tensor]*Axis{},
+	}
+	for _, a := range p.Axes {
+		f.lower[sizeAtom(a)] = 0
+		if a.Extent != nil {
+			f.extents[sizeAtom(a)] = f.poly(a.Extent)
+		}
+	}
+	for _, r := range p.Require {
+		f.assume(r.Cond)
+	}
+	return f
+}
+
+// assume records a condition as far as it is a comparison of ints.
+func (f *facts) assume(c Expr) {
+	b, ok := c.(*Binary)
+	if !ok {
+		return
+	}
+	if b.Op == LogicAnd {
+		f.assume(b.X)
+		f.assume(b.Y)
+		return
+	}
+	if b.X.Kind() != Int {
+		return
+	}
+	d := f.poly(b.X).add(f.poly(b.Y), -1)
+	neg := poly{}.add(d, -1)
+	switch b.Op {
+	case Ge:
+		f.know(d)
+	case Gt:
+		f.know(d.add(constPoly(1), -1))
+	case Le:
+		f.know(neg)
+	case Lt:
+		f.know(neg.add(constPoly(1), -1))
+	case Eq:
+		f.know(d)
+		f.know(neg)
+	}
+}
+
+// know records p >= 0; a bound of a single atom is kept as such.
+func (f *facts) know(p poly) {
+	if atoms := p.atoms(""); len(atoms) == 1 && p[atoms[0]] == 1 && len(p) <= 2 {
+		if at, ok := f.lower[atoms[0]]; !ok || at < -p[""] {
+			f.lower[atoms[0]] = -p[""]
+		}
+		return
+	}
+	f.nonneg = append(f.nonneg, p)
+}
+
+// poly turns an int expression into a polynomial. What is not made of +, - and
+// * becomes an atom.
+func (f *facts) poly(e Expr) poly {
+	switch e := e.(type) {
+	case *Const:
+		return constPoly(e.I)
+	case *Size:
+		return f.expand(sizeAtom(e.A))
+	case *Index:
+		return atomPoly(indexAtom(e.A))
+	case *ParamRef:
+		return atomPoly("p:" + e.P.Name)
+	case *Unary:
+		return poly{}.add(f.poly(e.X), -1)
+	case *Binary:
+		x, y := f.poly(e.X), f.poly(e.Y)
+		switch {
+		case len(x)*len(y) > maxTerms:
+		case e.Op == Add:
+			return x.add(y, 1)
+		case e.Op == Sub:
+			return x.add(y, -1)
+		case e.Op == Mul:
+			return x.mul(y)
+		case e.Op == Div:
+			atom := opaque(e)
+			f.quotient[atom] = division{x, y}
+			return atomPoly(atom)
+		}
+	}
+	return atomPoly(opaque(e))
+}
+
+// opaque is the atom of an expression that is taken as a whole.
+func opaque(e Expr) string { return "e:" + strings.ReplaceAll(Key(e), "*", "×") }
+
+func (f *facts) expand(atom string) poly {
+	if p, ok := f.extents[atom]; ok {
+		return p
+	}
+	return atomPoly(atom)
+}
+
+// atMost reports whether a bound is known to be at most the extent of a.
+func (f *facts) atMost(bound Expr, a *Axis) bool {
+	return f.prove(f.expand(sizeAtom(a)).add(f.poly(bound), -1), nil)
+}
+
+// inside reports whether x is known to lie in [0, extent of a).
+func (f *facts) inside(x Expr, a *Axis) bool {
+	last := f.expand(sizeAtom(a)).add(constPoly(1), -1)
+	return f.atLeast(x, poly{}, UsedAxes(x), 1) && f.atLeast(x, last, UsedAxes(x), -1)
+}
+
+// atLeast proves sign*(x - limit) >= 0. A choice is proven for both of its
+// values, a maximum from below for one of them, as is a minimum from above.
+func (f *facts) atLeast(x Expr, limit poly, used []*Axis, sign int64) bool {
+	switch x := x.(type) {
+	case *Where:
+		return f.atLeast(x.A, limit, used, sign) && f.atLeast(x.B, limit, used, sign)
+	case *Call:
+		if x.Fn != FnMin && x.Fn != FnMax {
+			break
+		}
+		a, b := f.atLeast(x.Args[0], limit, used, sign), f.atLeast(x.Args[1], limit, used, sign)
+		if (x.Fn == FnMax) == (sign > 0) {
+			return a || b
+		}
+		return a && b
+	}
+	return f.prove(poly{}.add(f.poly(x), sign).add(limit, -sign), used)
+}
+
+// prove tries to show p >= 0 for all positions along the axes used, none of
+// which is empty.
+func (f *facts) prove(p poly, used []*Axis) bool {
+	atoms := p.atoms("i:")
+	if len(atoms) == 0 {
+		return f.sum(p, used, 3)
+	}
+	coeff, rest, ok := p.split(atoms[0])
+	if !ok {
+		return false
+	}
+	last := f.expand("s:"+strings.TrimPrefix(atoms[0], "i:")).add(constPoly(1), -1)
+	switch {
+	case f.prove(coeff, used):
+		return f.prove(rest, used)
+	case f.prove(poly{}.add(coeff, -1), used):
+		return f.prove(rest.add(coeff.mul(last), 1), used)
+	}
+	return false
+}
+
+// sum shows p >= 0 as a sum of at most depth known facts and of terms that are
+// not negative.
+func (f *facts) sum(p poly, used []*Axis, depth int) bool {
+	if len(p) > maxTerms {
+		return false
+	}
+	if f.positive(p, used) {
+		return true
+	}
+	if depth == 0 {
+		return false
+	}
+	for _, q := range f.nonneg {
+		if f.sum(p.add(q, -1), used, depth-1) {
+			return true
+		}
+	}
+	for _, a := range used {
+		if q, ok := f.extents[sizeAtom(a)]; ok && f.sum(p.add(q.add(constPoly(1), -1), -1), used, depth-1) {
+			return true
+		}
+	}
+	return f.divisions(p, used, depth)
+}
+
+// divisions uses x - y*(x/y) >= 0 for y > 0.
+func (f *facts) divisions(p poly, used []*Axis, depth int) bool {
+	for _, atom := range p.atoms("e:") {
+		d, ok := f.quotient[atom]
+		if !ok || !f.positive(d.y.add(constPoly(1), -1), used) {
+			continue
+		}
+		if f.sum(p.add(d.x.add(d.y.mul(atomPoly(atom)), -1), -1), used, depth-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// positive reports whether every term of p is >= 0 after each atom is written
+// as its lower bound and what it has above that.
+func (f *facts) positive(p poly, used []*Axis) bool {
+	for _, atom := range p.atoms("") {
+		lo, ok := f.lower[atom]
+		if !ok {
+			return false
+		}
+		if strings.HasPrefix(atom, "s:") && usesAxis(used, atom) {
+			lo = max(lo, 1)
+		}
+		if lo != 0 {
+			p = p.replace(atom, atomPoly(atom).add(constPoly(lo), 1))
+		}
+	}
+	for _, c := range p {
+		if c < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func usesAxis(used []*Axis, atom string) bool {
+	for _, a := range used {
+		if sizeAtom(a) == atom {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package ir
+
+// Operands returns the direct operands of e, in order; those that are absent
+// are left out.
+func Operands(e Expr) []Expr {
+	switch e := e.(type) {
+	case *At:
+		return present(e.I)
+	case *Un:
+		return present(e.X)
+	case *Bin:
+		return present(e.X, e.Y)
+	case *Select:
+		return present(e.C, e.A, e.B)
+	case *Call:
+		return e.Args
+	case *Conv:
+		return present(e.X)
+	case *Load:
+		return present(e.Off, e.Stride, e.N, e.If, e.Else)
+	case *First:
+		return present(e.N)
+	case *Horizontal:
+		return present(e.X)
+	case *Shuffle:
+		return present(e.X)
+	case *Winner:
+		return present(e.Best, e.Index)
+	case *Better:
+		return present(e.X, e.Best)
+	}
+	return nil
+}
+
+// Exprs returns the expressions that s itself holds, in order; those that are
+// absent are left out.
+func Exprs(s Stmt) []Expr {
+	switch s := s.(type) {
+	case *Decl:
+		return present(s.X)
+	case *Assign:
+		return present(s.X)
+	case *For:
+		return present(s.From, s.To, s.Step)
+	case *If:
+		return present(s.C)
+	case *Store:
+		return present(s.Off, s.X, s.Stride, s.N)
+	case *Put:
+		return present(s.I, s.X)
+	case *Fault:
+		return present(s.Pos, s.Value, s.Bound)
+	case *Multiply:
+		return present(s.Rows, s.Cols, s.K, s.First)
+	case *Pack:
+		return present(s.At, s.K, s.Depth, s.X, s.N)
+	}
+	return nil
+}
+
+// Blocks returns the statement lists inside s.
+func Blocks(s Stmt) []*[]Stmt {
+	switch s := s.(type) {
+	case *For:
+		return []*[]Stmt{&s.Body}
+	case *If:
+		return []*[]Stmt{&s.Then, &s.Else}
+	}
+	return nil
+}
+
+// WalkStmts calls f for each statement of body and, after it, for those inside
+// it.
+func WalkStmts(body []Stmt, f func(Stmt)) {
+	for _, s := range body {
+		f(s)
+		for _, b := range Blocks(s) {
+			WalkStmts(*b, f)
+		}
+	}
+}
+
+// WalkExpr calls f for e and everything below it.
+func WalkExpr(e Expr, f func(Expr)) {
+	f(e)
+	for _, x := range Operands(e) {
+		WalkExpr(x, f)
+	}
+}
+
+// WalkExprs calls f for every expression of body, inner statements included.
+func WalkExprs(body []Stmt, f func(Expr)) {
+	WalkStmts(body, func(s Stmt) {
+		for _, e := range Exprs(s) {
+			WalkExpr(e, f)
+		}
+	})
+}
+
+func present(es ...Expr) []Expr {
+	var out []Expr
+	for _, e := range es {
+		if e != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+)
+
+func intNode() expr.Node { return expr.Node{K: expr.Int} }
+
+// read is an element (or the elements of the lanes) of a tensor.
+func (b *Builder) read(e *expr.Read) ir.Expr {
+	if s := b.scopeOfLocal(e.T); s >= 0 {
+		return asKind(b.scopes[s].local[e.T], e.K)
+	}
+	buf, ok := b.bufs[e.T]
+	if !ok {
+		b.fail(fmt.Errorf("lower: %s is not at hand here", e.T.Name))
+		return &ir.Lit{T: ir.Scalar(ir.F32)}
+	}
+	load := &ir.Load{B: buf}
+	idx := e.Idx
+	if idx == nil {
+		idx = ownIndex(e.T.Axes)
+	} else {
+		b.guard(load, e)
+	}
+	b.place(load, e.T, idx)
+	var x ir.Expr = load
+	if e.T.Bounds != nil {
+		x = b.checked(load, e.T)
+	}
+	return asKind(x, e.K)
+}
+
+func ownIndex(axes []*expr.Axis) []expr.Expr {
+	idx := make([]expr.Expr, len(axes))
+	for i, a := range axes {
+		idx[i] = &expr.Index{Node: intNode(), A: a}
+	}
+	return idx
+}
+
+// asKind turns a loaded value into the value of the given kind.
+func asKind(x ir.Expr, k expr.Kind) ir.Expr {
+	t := x.Type()
+	switch {
+	case k == expr.Int && t == ir.Scalar(ir.I32):
+		return &ir.Conv{T: ir.Scalar(ir.I64), X: x}
+	case k == expr.Bool && t.Elem == ir.I32:
+		var zero ir.Expr = &ir.Lit{T: ir.Scalar(ir.I32)}
+		if t.Vec {
+			zero = Splat(zero)
+		}
+		return &ir.Bin{Op: ir.Ne, X: x, Y: zero}
+	}
+	return x
+}
+
+// place sets the offset of a load or store of t at idx, and its stride where an
+// index runs along the lanes.
+func (b *Builder) place(l *ir.Load, t *expr.Tensor, idx []expr.Expr) {
+	s := b.lanes()
+	along := -1
+	for i, x := range idx {
+		if s == nil || !expr.Uses(x, s.lanes) {
+			continue
+		}
+		if ix, ok := x.(*expr.Index); !ok || ix.A != s.lanes || along >= 0 {
+			b.fail(ErrVector)
+			l.Off = Int(0)
+			return
+		}
+		along = i
+	}
+	if along >= 0 {
+		idx = slices.Clone(idx)
+		idx[along] = &expr.Index{Node: intNode(), A: s.base}
+		l.Vec, l.N = true, s.n
+		if stride := b.extent(t.Axes[along+1:]); stride != nil {
+			l.Stride = b.Value(stride)
+		}
+	}
+	l.Off = b.Value(offset(t.Axes, idx))
+}
+
+// offset is the row-major element offset of idx.
+func offset(axes []*expr.Axis, idx []expr.Expr) expr.Expr {
+	if len(axes) == 0 {
+		return &expr.Const{Node: intNode()}
+	}
+	off := idx[0]
+	for i := 1; i < len(axes); i++ {
+		off = &expr.Binary{Node: intNode(), Op: expr.Mul, X: off, Y: &expr.Size{Node: intNode(), A: axes[i]}}
+		off = &expr.Binary{Node: intNode(), Op: expr.Add, X: off, Y: idx[i]}
+	}
+	return off
+}
+
+// OffsetOf is the element offset of t at the positions that the scopes bind.
+func (b *Builder) OffsetOf(t *expr.Tensor) ir.Expr { return b.Value(offset(t.Axes, ownIndex(t.Axes))) }
+
+// extent is the product of the axes' extents, nil where it is known to be one.
+func (b *Builder) extent(axes []*expr.Axis) expr.Expr {
+	var n expr.Expr
+	for _, a := range axes {
+		if slices.Contains(b.units, a) {
+			continue
+		}
+		var s expr.Expr = &expr.Size{Node: intNode(), A: a}
+		if n != nil {
+			s = &expr.Binary{Node: intNode(), Op: expr.Mul, X: n, Y: s}
+		}
+		n = s
+	}
+	return n
+}
+
+// guard makes an indexed load conditional on each index being inside, unless it
+// is the position along that very axis.
+func (b *Builder) guard(l *ir.Load, e *expr.Read) {
+	var all expr.Expr
+	and := func(c expr.Expr) {
+		if all != nil {
+			c = &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: expr.LogicAnd, X: all, Y: c}
+		}
+		all = c
+	}
+	for i, x := range e.Idx {
+		a := e.T.Axes[i]
+		if ix, ok := x.(*expr.Index); ok && ix.A == a {
+			continue
+		}
+		if s := b.lanes(); s != nil && expr.Uses(x, s.lanes) {
+			b.fail(ErrVector)
+		}
+		cmp := func(op expr.BinaryOp, y expr.Expr) expr.Expr {
+			return &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: op, X: x, Y: y}
+		}
+		and(cmp(expr.Ge, &expr.Const{Node: intNode()}))
+		and(cmp(expr.Lt, &expr.Size{Node: intNode(), A: a}))
+	}
+	if all == nil {
+		return
+	}
+	l.If = b.Value(all)
+	fill := 0.0
+	if e.T.Fill != nil {
+		fill = e.T.Fill.F
+		if e.T.Fill.K == expr.Int {
+			fill = float64(e.T.Fill.I)
+		}
+	}
+	l.Else = &ir.Lit{T: ir.Scalar(l.Type().Elem), F: fill, I: int64(fill)}
+}
+
+// checked is a load of a tensor with bounds: a value outside them sets the fault
+// word.
+func (b *Builder) checked(l *ir.Load, t *expr.Tensor) ir.Expr {
+	if l.Vec {
+		b.fail(ErrVector)
+		return l
+	}
+	v := b.Name(t.Name+"_value", &ir.Conv{T: ir.Scalar(ir.I64), X: l})
+	bound := b.Value(t.Bounds)
+	out := func(op ir.Op, y ir.Expr) ir.Expr { return &ir.Bin{Op: op, X: v, Y: y} }
+	var bad ir.Expr = &ir.Bin{Op: ir.Or, X: out(ir.Lt, Int(0)), Y: out(ir.Ge, bound)}
+	if t.Except != nil {
+		bad = &ir.Bin{Op: ir.And, X: bad, Y: out(ir.Ne, b.Param(t.Except))}
+	}
+	if l.If != nil {
+		bad = &ir.Bin{Op: ir.And, X: l.If, Y: bad}
+	}
+	b.Emit(&ir.If{C: bad, Then: []ir.Stmt{&ir.Fault{B: l.B, Pos: l.Off, Value: v, Bound: bound}}})
+	return v
+}
+
+// Store writes x as the element (or the lanes' elements) of t at its own axes.
+func (b *Builder) Store(t *expr.Tensor, x ir.Expr) {
+	l := &ir.Load{B: b.bufs[t]}
+	b.place(l, t, ownIndex(t.Axes))
+	if l.Stride != nil {
+		b.fail(ErrVector)
+	}
+	if x.Type().Elem == ir.Bool {
+		x = boolTo(x, ir.Type{Elem: ir.I32, Vec: x.Type().Vec})
+	}
+	if l.Vec {
+		x = Splat(x)
+	}
+	b.Emit(&ir.Store{B: l.B, Off: l.Off, X: x, Stride: l.Stride, N: l.N})
+}

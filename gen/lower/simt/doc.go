@@ -1,0 +1,22 @@
+// Package simt lowers planned kernels to the SIMT model: threadgroups of
+// threads in SIMD groups of 32, shared arrays, barriers that every thread of a
+// group reaches. It takes a kernel of a plan and gives an ir.Func and the launch
+// that goes with it; it knows no target language.
+//
+// How each shape runs, and what that costs:
+//
+//   - map: one thread for each element, groups of 256 over the flattened index.
+//   - rows: one group for each row; its threads stride along the row.
+//   - reduce: one group for each chunk of the index space.
+//   - cols: a group has 32 neighbouring results and 8 threads for each, or, at
+//     the end, fewer results and more threads for each.
+//   - matmul: a group computes 64 x 64 results from tiles of depth 16 in shared
+//     memory; a thread keeps 4 x 4 of them.
+//   - scatter: a group owns 256 rows by 64 columns of the result, a thread one
+//     column of it. Each group reads every id and adds, in the order of the
+//     positions, those that fall into its rows: the sum is the same on every run,
+//     for rows/256 times the reads of the ids.
+//
+// Sums are kept for short runs and those added up, so that the rounding error
+// does not grow with the length.
+package simt

@@ -1,0 +1,125 @@
+package simt
+
+import (
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/lower"
+	"github.com/kernelgen/kgen/gen/plan"
+)
+
+// group is a threadgroup as one of its threads sees it.
+type group struct{ thread, simd ir.Expr }
+
+func (l *lowering) group() group {
+	return group{thread: l.here(ir.Thread, "thread"), simd: l.here(ir.SIMDGroup, "simd")}
+}
+
+// rows lowers a row program: a group has a row. Its threads stride along the
+// row, once for each pass of reductions, and then for the outputs.
+func (l *lowering) rows() {
+	par, red := l.k.Par, l.k.Red
+	if len(par) > 0 {
+		l.out.Grid = []Dim{{par, 1}}
+		l.bind(par, &ir.Here{ID: ir.GroupX})
+	}
+	n := l.extent("n", red)
+	g := l.group()
+	row := span{axes: red, from: lower.Int(0), to: n, first: g.thread, step: lower.Int(groupSize)}
+	for _, stages := range l.k.Passes() {
+		l.groupPass(stages, row, g)
+	}
+	var perRow, perElement []*plan.Store
+	for _, s := range l.k.Stores {
+		if len(s.T.Axes) > len(par) {
+			perElement = append(perElement, s)
+		} else {
+			perRow = append(perRow, s)
+		}
+	}
+	if len(perElement) > 0 {
+		l.loop(posName(red), g.thread, n, lower.Int(groupSize), func(at ir.Expr) {
+			l.bind(red, at)
+			l.stores(perElement)
+		})
+	}
+	l.fence(perRow)
+	l.once(g, perRow)
+}
+
+// fence lets all threads of the group read the old value of an inout before one
+// of them stores the new one.
+func (l *lowering) fence(ss []*plan.Store) {
+	for _, s := range ss {
+		if s.T.Role == expr.InOut {
+			l.Emit(&ir.Barrier{Device: true})
+			return
+		}
+	}
+}
+
+// partial reduces one chunk of the whole index space in each group.
+func (l *lowering) partial() {
+	c := l.k.Chunk
+	l.out.Grid = []Dim{{l.k.Par, 1}}
+	l.bind(l.k.Par, &ir.Here{ID: ir.GroupX})
+	n := l.extent("n", c.Of)
+	from := l.Name("from", times(&ir.Here{ID: ir.GroupX}, plan.ChunkSize))
+	to := l.Name("to", lower.MinI(lower.AddI(from, lower.Int(plan.ChunkSize)), n))
+	g := l.group()
+	chunk := span{axes: l.k.Red, from: from, to: to, first: g.thread, step: lower.Int(groupSize)}
+	for _, stages := range l.k.Passes() {
+		l.groupPass(stages, chunk, g)
+	}
+	l.once(g, l.k.Stores)
+}
+
+// once runs the stores in the group's first thread.
+func (l *lowering) once(g group, ss []*plan.Store) {
+	if len(ss) > 0 {
+		l.when(bin(ir.Eq, g.thread, lower.Int(0)), func() { l.stores(ss) })
+	}
+}
+
+// groupPass reduces the positions of s by all threads of the group. Every thread
+// gets the results.
+func (l *lowering) groupPass(stages []*plan.Stage, s span, g group) {
+	accs := l.newAccs(stages, "_thread")
+	l.sweep(accs, s, rowRuns)
+	for _, a := range accs {
+		l.foldSIMD(a)
+	}
+	var slots []slot
+	for _, a := range accs {
+		slots = append(slots, l.newSlot(a, groupSize/simdWidth))
+	}
+	l.when(bin(ir.Eq, &ir.Here{ID: ir.Lane}, lower.Int(0)), func() {
+		for _, s := range slots {
+			l.put(s, g.simd)
+		}
+	})
+	l.Emit(&ir.Barrier{})
+	accs = l.newAccs(stages, "")
+	l.unrolled("s", groupSize/simdWidth, func(i ir.Expr) { l.gather(slots, accs, i) })
+	l.publish(accs)
+}
+
+// foldSIMD leaves in a what the threads of a SIMD group come to together.
+func (l *lowering) foldSIMD(a *acc) {
+	v := lower.RefTo(a.v)
+	if a.index == nil {
+		l.Emit(&ir.Assign{V: a.v, X: &ir.Horizontal{Fold: folds[a.stage.Reduce], X: v}})
+		return
+	}
+	fold := ir.FoldMax
+	if a.isMin() {
+		fold = ir.FoldMin
+	}
+	best := l.Name(a.stage.Let.Name+"_best", &ir.Horizontal{Fold: fold, X: v})
+	// The lowest index among the threads that have the best value.
+	worse := &ir.Better{X: best, Best: v, Min: a.isMin()}
+	index := &ir.Select{C: worse, A: lit32(noIndex), B: lower.RefTo(a.index)}
+	l.Emit(
+		&ir.Assign{V: a.index, X: &ir.Horizontal{Fold: ir.FoldMin, X: index}},
+		&ir.Assign{V: a.v, X: best},
+	)
+}

@@ -1,0 +1,179 @@
+package simt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/lower"
+	"github.com/kernelgen/kgen/gen/plan"
+)
+
+const (
+	groupSize = 256 // threads in a group
+	simdWidth = 32  // threads in a SIMD group
+	// maxShared is the shared memory that every target has for a group.
+	maxShared = 32 << 10
+)
+
+// Kernel is a lowered kernel: its function and how it is launched.
+type Kernel struct {
+	Func *ir.Func
+	// Grid has the threadgroups in at most three dimensions, fastest first: one
+	// group for each tile of a dimension. No dimension means one group.
+	Grid    []Dim
+	Threads int // in each group
+}
+
+// Dim is the product of some axes, cut into tiles.
+type Dim struct {
+	Axes []*expr.Axis
+	Tile int64
+}
+
+// lowering is the state of lowering one kernel.
+type lowering struct {
+	*lower.Builder
+	k   *plan.Kernel
+	out *Kernel
+}
+
+// Lower lowers kernel k of p. The block is shared with the kernel's other forms;
+// its layout comes afterwards.
+func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
+	f := &ir.Func{Symbol: symbol, SIMT: true, Threads: groupSize}
+	l := &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}}
+	switch k.Shape {
+	case plan.Map:
+		l.mapKernel()
+	case plan.Rows:
+		l.rows()
+	case plan.Partial:
+		l.partial()
+	case plan.Cols:
+		l.cols()
+	case plan.Contract:
+		l.contract()
+	case plan.Scatter:
+		l.scatter()
+	}
+	if err := l.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", symbol, err)
+	}
+	if n := sharedBytes(f); n > maxShared {
+		return nil, fmt.Errorf("%s: needs %d bytes of shared memory, a group has %d: split the steps over two specs", symbol, n, maxShared)
+	}
+	prune(f)
+	rename(f)
+	l.out.Threads = f.Threads
+	return l.out, nil
+}
+
+func sharedBytes(f *ir.Func) int64 {
+	n := int64(0)
+	for _, a := range f.Arrays {
+		if !a.Private {
+			n += a.Len * 4
+		}
+	}
+	return n
+}
+
+// shared adds an array that the group shares.
+func (l *lowering) shared(name string, t ir.Elem, n int64) *ir.Array {
+	a := &ir.Array{Name: l.Var(name, ir.Scalar(t)).Name, Type: t, Len: n}
+	l.out.Func.Arrays = append(l.out.Func.Arrays, a)
+	return a
+}
+
+// private adds an array of which each thread has its own.
+func (l *lowering) private(name string, n int64) *ir.Array {
+	a := l.shared(name, ir.F32, n)
+	a.Private = true
+	return a
+}
+
+// here is a position of the running thread, under a name.
+func (l *lowering) here(id ir.ID, name string) ir.Expr {
+	return l.Name(name, &ir.Here{ID: id})
+}
+
+// extent is the product of the axes' extents, under a name.
+func (l *lowering) extent(name string, axes []*expr.Axis) ir.Expr {
+	n := lower.Int(1)
+	for _, a := range axes {
+		n = lower.MulI(n, l.Size(a))
+	}
+	if len(axes) < 2 {
+		return n
+	}
+	return l.Name(name, n)
+}
+
+// bind gives each of axes its position in their row-major product.
+func (l *lowering) bind(axes []*expr.Axis, at ir.Expr) {
+	for i := len(axes) - 1; i > 0; i-- {
+		at = l.Name("at", at)
+		l.Bind(axes[i], l.Name(axisName(axes[i]), lower.RemI(at, l.Size(axes[i]))))
+		at = lower.DivI(at, l.Size(axes[i]))
+	}
+	if len(axes) > 0 {
+		l.Bind(axes[0], l.Name(axisName(axes[0]), at))
+	}
+}
+
+// axisName is what the position along a is called in the output.
+func axisName(a *expr.Axis) string { return strings.ToLower(a.Name) }
+
+// posName is what the position in the product of axes is called.
+func posName(axes []*expr.Axis) string {
+	if len(axes) == 1 {
+		return axisName(axes[0])
+	}
+	return "at"
+}
+
+// loop runs body for v = from, from+step, … below to.
+func (l *lowering) loop(name string, from, to, step ir.Expr, body func(v ir.Expr)) {
+	l.emitLoop(&ir.For{V: l.Var(name, ir.Scalar(ir.I64)), From: from, To: to, Step: step}, body)
+}
+
+// unrolled runs body for v = 0 … n-1, unrolled.
+func (l *lowering) unrolled(name string, n int64, body func(v ir.Expr)) {
+	f := &ir.For{V: l.Var(name, ir.Scalar(ir.I64)), From: lower.Int(0), To: lower.Int(n), Step: lower.Int(1), Unroll: true}
+	l.emitLoop(f, body)
+}
+
+func (l *lowering) emitLoop(f *ir.For, body func(v ir.Expr)) {
+	l.In(&f.Body, func() { body(lower.RefTo(f.V)) })
+	l.Emit(f)
+}
+
+// when runs body where c holds.
+func (l *lowering) when(c ir.Expr, body func()) {
+	s := &ir.If{C: c}
+	l.Guarded(&s.Then, body)
+	l.Emit(s)
+}
+
+// stores writes what the given stores compute.
+func (l *lowering) stores(ss []*plan.Store) {
+	for _, s := range ss {
+		l.Store(s.T, l.Value(s.Expr))
+	}
+}
+
+// times is x * n, folded where x is constant.
+func times(x ir.Expr, n int64) ir.Expr {
+	if lit, ok := x.(*ir.Lit); ok {
+		return lower.Int(lit.I * n)
+	}
+	return lower.MulI(x, lower.Int(n))
+}
+
+func bin(op ir.Op, x, y ir.Expr) ir.Expr { return &ir.Bin{Op: op, X: x, Y: y} }
+
+func and(x, y ir.Expr) ir.Expr { return bin(ir.And, x, y) }
+
+func less(x, y ir.Expr) ir.Expr { return bin(ir.Lt, x, y) }

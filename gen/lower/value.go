@@ -1,0 +1,291 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+)
+
+// Value returns e at the position that the scopes bind.
+func (b *Builder) Value(e expr.Expr) ir.Expr {
+	id := b.ids.id(e)
+	for i := len(b.scopes) - 1; i >= 0; i-- {
+		if x, ok := b.scopes[i].memo[id]; ok {
+			return x
+		}
+	}
+	top := len(b.scopes) - 1
+	at := b.levelOf(e)
+	for at < top && b.scopes[at+1].guard {
+		at++
+	}
+	all := b.scopes
+	b.scopes = all[:at+1]
+	x := b.build(e)
+	name, named := b.ids.names[id]
+	if !named {
+		name = nameFor(e)
+	}
+	if named || at < top || b.ids.uses[id] > 1 {
+		if g, ok := x.(*ir.Get); !ok || g.F.Type == ir.F32 {
+			x = b.Name(name, x)
+		}
+	}
+	b.scopes[at].memo[id] = x
+	b.scopes = all
+	return x
+}
+
+// nameFor is what a value without a name of its own is called: a loaded element
+// after its tensor, an offset "at".
+func nameFor(e expr.Expr) string {
+	if r, ok := e.(*expr.Read); ok {
+		return r.T.Name
+	}
+	if e.Kind() == expr.Int {
+		return "at"
+	}
+	return "t"
+}
+
+// Vec returns e as a vector.
+func (b *Builder) Vec(e expr.Expr) ir.Expr { return Splat(b.Value(e)) }
+
+// Splat makes a vector of a scalar.
+func Splat(x ir.Expr) ir.Expr {
+	t := x.Type()
+	if t.Vec {
+		return x
+	}
+	if t.Elem == ir.I64 {
+		t.Elem = ir.I32
+	}
+	return &ir.Conv{T: ir.Vector(t.Elem), X: x}
+}
+
+// levelOf is the outermost scope that has all that e depends on.
+func (b *Builder) levelOf(e expr.Expr) int {
+	id := b.ids.id(e)
+	cache := b.scopes[len(b.scopes)-1].level
+	if l, ok := cache[id]; ok {
+		return l
+	}
+	l := 0
+	axes := func(as []*expr.Axis) {
+		for _, a := range as {
+			l = max(l, b.scopeOf(a))
+		}
+	}
+	switch e := e.(type) {
+	case *expr.Index:
+		l = b.scopeOf(e.A)
+	case *expr.Flat:
+		axes(e.T.Axes)
+	case *expr.Read:
+		if s := b.scopeOfLocal(e.T); s >= 0 {
+			l = s
+		} else if e.Idx == nil {
+			axes(e.T.Axes)
+		}
+	}
+	for _, c := range expr.Children(e) {
+		l = max(l, b.levelOf(c))
+	}
+	cache[id] = l
+	return l
+}
+
+func (b *Builder) scopeOf(a *expr.Axis) int {
+	for i := len(b.scopes) - 1; i >= 0; i-- {
+		s := b.scopes[i]
+		if _, ok := s.index[a]; ok || s.lanes == a {
+			return i
+		}
+	}
+	b.fail(fmt.Errorf("lower: axis %s has no position here", a.Name))
+	return 0
+}
+
+func (b *Builder) scopeOfLocal(t *expr.Tensor) int {
+	for i := len(b.scopes) - 1; i >= 0; i-- {
+		if _, ok := b.scopes[i].local[t]; ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// lanes returns the axis that is a vector here, if any, and its scope.
+func (b *Builder) lanes() *scope {
+	for i := len(b.scopes) - 1; i >= 0; i-- {
+		if b.scopes[i].lanes != nil {
+			return b.scopes[i]
+		}
+	}
+	return nil
+}
+
+func (b *Builder) build(e expr.Expr) ir.Expr {
+	switch e := e.(type) {
+	case *expr.Const:
+		return constant(e)
+	case *expr.ParamRef:
+		return b.Param(e.P)
+	case *expr.Size:
+		return b.Size(e.A)
+	case *expr.Index:
+		return b.position(e.A)
+	case *expr.Read:
+		return b.read(e)
+	case *expr.Unary:
+		op := ir.Neg
+		if e.Op == expr.Not {
+			op = ir.Not
+		}
+		return &ir.Un{Op: op, X: b.Value(e.X)}
+	case *expr.Binary:
+		x, y := same(b.Value(e.X), b.Value(e.Y))
+		return &ir.Bin{Op: binaryOps[e.Op], X: x, Y: y}
+	case *expr.Where:
+		return b.where(e)
+	case *expr.Call:
+		return b.call(e)
+	case *expr.Convert:
+		return convert(e, b.Value(e.X))
+	case *expr.Stop:
+		return b.Value(e.X)
+	}
+	b.fail(fmt.Errorf("lower: %T has no lowering yet", e))
+	return Int(0)
+}
+
+var binaryOps = [...]ir.Op{
+	expr.Add: ir.Add, expr.Sub: ir.Sub, expr.Mul: ir.Mul, expr.Div: ir.Div, expr.Rem: ir.Rem,
+	expr.Lt: ir.Lt, expr.Le: ir.Le, expr.Gt: ir.Gt, expr.Ge: ir.Ge, expr.Eq: ir.Eq, expr.Ne: ir.Ne,
+	expr.LogicAnd: ir.And, expr.LogicOr: ir.Or,
+	expr.And: ir.And, expr.Or: ir.Or, expr.Xor: ir.Xor, expr.Shl: ir.Shl, expr.Shr: ir.Shr,
+}
+
+func constant(e *expr.Const) ir.Expr {
+	switch e.K {
+	case expr.Float:
+		return &ir.Lit{T: ir.Scalar(ir.F32), F: e.F}
+	case expr.Bool:
+		return &ir.Lit{T: ir.Scalar(ir.Bool), I: e.I}
+	case expr.Uint:
+		return &ir.Lit{T: ir.Scalar(ir.U32), I: int64(e.U)}
+	case expr.Uint64:
+		return &ir.Lit{T: ir.Scalar(ir.U64), I: int64(e.U)}
+	}
+	return Int(e.I)
+}
+
+// position is the index along an axis: a scalar, or a vector where the axis has
+// lanes.
+func (b *Builder) position(a *expr.Axis) ir.Expr {
+	s := b.scopes[b.scopeOf(a)]
+	if x, ok := s.index[a]; ok {
+		return x
+	}
+	return &ir.Bin{Op: ir.Add, X: Splat(s.index[s.base]), Y: &ir.Lanes{}}
+}
+
+// same widens the narrower of two values.
+func same(x, y ir.Expr) (ir.Expr, ir.Expr) {
+	if x.Type().Vec != y.Type().Vec {
+		x, y = Splat(x), Splat(y)
+	}
+	return x, y
+}
+
+func (b *Builder) where(e *expr.Where) ir.Expr {
+	c := b.Value(e.C)
+	x, y := same(b.Value(e.A), b.Value(e.B))
+	if c.Type().Vec {
+		x, y = Splat(x), Splat(y)
+	}
+	return &ir.Select{C: c, A: x, B: y}
+}
+
+func (b *Builder) call(e *expr.Call) ir.Expr {
+	switch e.Fn {
+	case expr.FnPhilox, expr.FnUniform:
+		b.fail(fmt.Errorf("lower: philox and uniform have no lowering yet"))
+	}
+	args := make([]ir.Expr, len(e.Args))
+	vec := false
+	for i, a := range e.Args {
+		args[i] = b.Value(a)
+		vec = vec || args[i].Type().Vec
+	}
+	if vec {
+		for i := range args {
+			args[i] = Splat(args[i])
+		}
+	}
+	t := args[0].Type()
+	if e.K == expr.Bool {
+		t.Elem = ir.Bool
+	}
+	return &ir.Call{Fn: e.Fn, Args: args, T: t}
+}
+
+func convert(e *expr.Convert, x ir.Expr) ir.Expr {
+	from := x.Type()
+	to := ir.Type{Vec: from.Vec}
+	switch e.K {
+	case expr.Float:
+		to.Elem = ir.F32
+	case expr.Bool:
+		to.Elem = ir.Bool
+	case expr.Uint:
+		to.Elem = ir.U32
+	case expr.Uint64:
+		to.Elem = ir.U64
+	default:
+		to.Elem = ir.I64
+		if to.Vec {
+			to.Elem = ir.I32
+		}
+	}
+	round := e.Round
+	if round != expr.F16 && round != expr.BF16 {
+		round = expr.InvalidDType
+	}
+	if from == to && round == expr.InvalidDType {
+		return x
+	}
+	if from.Elem == ir.Bool {
+		return boolTo(x, to)
+	}
+	return &ir.Conv{T: to, X: x, Round: round}
+}
+
+// boolTo is 1 or 0 of type t.
+func boolTo(x ir.Expr, t ir.Type) ir.Expr {
+	lit := func(n int64) ir.Expr {
+		l := &ir.Lit{T: ir.Scalar(t.Elem), I: n, F: float64(n)}
+		if t.Vec {
+			return &ir.Conv{T: t, X: l}
+		}
+		return l
+	}
+	return &ir.Select{C: x, A: lit(1), B: lit(0)}
+}
+
+// SplatLike is x, as a vector if y is one.
+func SplatLike(x, y ir.Expr) ir.Expr {
+	if y.Type().Vec {
+		return Splat(x)
+	}
+	return x
+}
+
+// Count is how many lanes of the current vector count, nil for all.
+func (b *Builder) Count() ir.Expr {
+	if s := b.lanes(); s != nil {
+		return s.n
+	}
+	return nil
+}

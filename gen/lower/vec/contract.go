@@ -1,0 +1,202 @@
+package vec
+
+import (
+	"slices"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/lower"
+)
+
+// contract lowers a matrix product: an item is a tile of the result. It packs
+// blocks of both operands (computing their prologue on the way), multiplies the
+// packed panels into scratch memory, and stores with the epilogue.
+func (l *lowering) contract() {
+	p := l.k.Prod
+	grid := append(each(p.Batch), Dim{p.M, gemmRows}, Dim{p.N, gemmCols})
+	c := &tile{
+		lowering: l,
+		a:        l.Array("left_panels", ir.F32, (gemmRows+panelPad)*gemmDepth),
+		b:        l.Array("right_panels", ir.F32, (gemmCols+panelPad)*gemmDepth),
+		c:        l.Array("sums", ir.F32, gemmRows*gemmCols),
+	}
+	for _, a := range l.out.Func.Arrays {
+		l.out.Scratch += (a.Len*4 + 63) &^ 63
+	}
+	l.items(grid, func(at []ir.Expr) {
+		for i, a := range p.Batch {
+			l.Bind(a, at[i])
+		}
+		n := len(p.Batch)
+		rows := l.extent(p.M)
+		c.rowFrom, c.rows = l.span("row", at[n], l.balanced(rows), rows)
+		c.colFrom, c.cols = l.span("col", at[n+1], lower.Int(gemmCols), l.extent(p.N))
+		c.multiply()
+		c.epilogue()
+	})
+	l.out.Cost = l.k.Red
+	l.perItem = gemmRows * gemmCols / 32
+}
+
+// span is the first position of tile number i and how many it has.
+func (l *lowering) span(name string, i, size, extent ir.Expr) (from, count ir.Expr) {
+	from = l.Name(name+"_from", lower.MulI(i, size))
+	count = l.Name(name+"s", lower.MinI(lower.SubI(extent, from), size))
+	return from, count
+}
+
+// balanced is the height of a tile: gemmRows, or where there are few tiles less,
+// so that they are about the same height (a multiple of rowUnit).
+func (l *lowering) balanced(rows ir.Expr) ir.Expr {
+	tiles := l.Name("tiles", lower.CeilDiv(rows, gemmRows))
+	even := lower.DivI(lower.AddI(rows, lower.SubI(tiles, lower.Int(1))), tiles)
+	even = lower.MulI(lower.CeilDiv(even, rowUnit), lower.Int(rowUnit))
+	few := &ir.Bin{Op: ir.Le, X: tiles, Y: lower.Int(fewTiles)}
+	return l.Name("height", &ir.Select{C: few, A: even, B: lower.Int(gemmRows)})
+}
+
+// tile is one tile of a product.
+type tile struct {
+	*lowering
+	a, b, c                      *ir.Array
+	rowFrom, rows, colFrom, cols ir.Expr
+}
+
+// multiply computes the tile's sums, a block of the depth at a time. A depth of
+// zero runs once and gives zeros.
+func (t *tile) multiply() {
+	depth := t.Name("depth", t.extent(t.k.Red))
+	v := t.Var("k_from", ir.Scalar(ir.I64))
+	from := lower.RefTo(v)
+	var stmts []ir.Stmt
+	t.In(&stmts, func() {
+		count := t.Name("ks", lower.MinI(lower.SubI(depth, from), lower.Int(gemmDepth)))
+		t.In(&stmts, func() { t.pack(t.a, false, t.k.Prod.A, t.k.Prod.M, t.rowFrom, t.rows, from, count) })
+		t.In(&stmts, func() { t.pack(t.b, true, t.k.Prod.B, t.k.Prod.N, t.colFrom, t.cols, from, count) })
+		t.Emit(&ir.Multiply{
+			A: t.a, B: t.b, C: t.c, Rows: t.rows, Cols: t.cols, K: count, LDC: gemmCols,
+			First: &ir.Bin{Op: ir.Eq, X: from, Y: lower.Int(0)},
+		})
+	})
+	once := &ir.Select{C: &ir.Bin{Op: ir.Lt, X: depth, Y: lower.Int(1)}, A: lower.Int(1), B: depth}
+	t.Emit(&ir.For{V: v, From: lower.Int(0), To: once, Step: lower.Int(gemmDepth), Body: stmts})
+}
+
+// pack fills a panel array with the operand e: positions from.. along the side
+// axes, kFrom.. along the reduced ones. The inner loop, and its vectors, run
+// along the axis that is innermost in memory.
+func (t *tile) pack(a *ir.Array, right bool, e expr.Expr, side []*expr.Axis, from, count, kFrom, kCount ir.Expr) {
+	if m, alongK, ok := t.plain(e, side); ok {
+		t.Bind(side[0], from)
+		t.Bind(t.k.Red[0], kFrom)
+		t.Emit(&ir.PackBlock{
+			A: a, Right: right, AlongK: alongK, B: t.Buffer(m),
+			Off: t.OffsetOf(m), LD: t.Size(last(m.Axes)), Count: count, Depth: kCount,
+		})
+		return
+	}
+	outer, inner := t.k.Red, side
+	outerFrom, outerCount, innerFrom, innerCount := kFrom, kCount, from, count
+	alongK := slices.Contains(t.k.Red, innermostAxis(e))
+	if alongK {
+		outer, inner = inner, outer
+		outerFrom, outerCount, innerFrom, innerCount = from, count, kFrom, kCount
+	}
+	t.flat(outer, "o", outerFrom, outerCount, func(o ir.Expr) {
+		t.flatLanes(inner, "i", innerFrom, innerCount, func(i ir.Expr) {
+			put := &ir.Pack{A: a, Right: right, AlongK: alongK, At: i, K: o, Depth: kCount, X: t.Value(e), N: t.Count()}
+			if alongK {
+				put.At, put.K = o, i
+			}
+			t.Emit(put)
+		})
+	})
+}
+
+// plain reports whether e is a matrix in memory: a tensor whose last two axes
+// are the reduced one and the side's, in the order that alongK tells.
+func (t *tile) plain(e expr.Expr, side []*expr.Axis) (m *expr.Tensor, alongK, ok bool) {
+	r, isRead := e.(*expr.Read)
+	if !isRead || r.Idx != nil || len(side) != 1 || len(t.k.Red) != 1 || t.k.Local(r.T) {
+		return nil, false, false
+	}
+	n := len(r.T.Axes)
+	if n < 2 || r.T.Type == expr.I32 || r.T.Type == expr.U8 {
+		return nil, false, false
+	}
+	x, y, k := r.T.Axes[n-2], r.T.Axes[n-1], t.k.Red[0]
+	return r.T, y == k, x == side[0] && y == k || x == k && y == side[0]
+}
+
+// innermostAxis is the axis that is innermost in the widest operand of e.
+func innermostAxis(e expr.Expr) *expr.Axis {
+	var widest *expr.Tensor
+	for _, t := range expr.Reads(e) {
+		if len(t.Axes) > 0 && (widest == nil || len(t.Axes) > len(widest.Axes)) {
+			widest = t
+		}
+	}
+	if widest == nil {
+		return nil
+	}
+	return last(widest.Axes)
+}
+
+// flat runs body for count positions of the product of axes, from the given
+// one; body gets the position relative to it.
+func (t *tile) flat(axes []*expr.Axis, name string, from, count ir.Expr, body func(ir.Expr)) {
+	v := t.Var(name, ir.Scalar(ir.I64))
+	var stmts []ir.Stmt
+	t.In(&stmts, func() {
+		t.bindFlat(axes, lower.AddI(from, lower.RefTo(v)))
+		body(lower.RefTo(v))
+	})
+	t.Emit(&ir.For{V: v, From: lower.Int(0), To: count, Step: lower.Int(1), Body: stmts})
+}
+
+// bindFlat gives each of axes its position in their row-major product.
+func (t *tile) bindFlat(axes []*expr.Axis, at ir.Expr) {
+	for i := len(axes) - 1; i > 0; i-- {
+		at = t.Name("at", at)
+		t.Bind(axes[i], lower.RemI(at, t.Size(axes[i])))
+		at = lower.DivI(at, t.Size(axes[i]))
+	}
+	t.Bind(axes[0], t.Name("at", at))
+}
+
+// flatLanes is flat by vectors, where there is one axis to run along.
+func (t *tile) flatLanes(axes []*expr.Axis, name string, from, count ir.Expr, body func(ir.Expr)) {
+	if !t.vec || len(axes) > 1 {
+		t.flat(axes, name, from, count, body)
+		return
+	}
+	v := t.Mut(name, ir.Scalar(ir.I64))
+	at := lower.RefTo(v)
+	t.Emit(&ir.Decl{V: v, X: lower.Int(0)})
+	lanes := func(n ir.Expr) []ir.Stmt {
+		var stmts []ir.Stmt
+		t.In(&stmts, func() {
+			t.BindLanes(axes[0], lower.AddI(from, at), n)
+			body(at)
+		})
+		return stmts
+	}
+	w := &ir.Width{}
+	t.Emit(
+		&ir.For{V: v, To: lower.SubI(count, lower.SubI(w, lower.Int(1))), Step: w, Body: lanes(nil)},
+		&ir.If{C: &ir.Bin{Op: ir.Lt, X: at, Y: count}, Then: lanes(lower.SubI(count, at))},
+	)
+}
+
+// epilogue stores the tile with what follows the product.
+func (t *tile) epilogue() {
+	p := t.k.Prod
+	t.flat(p.M, "row", t.rowFrom, t.rows, func(row ir.Expr) {
+		t.flatLanes(p.N, "col", t.colFrom, t.cols, func(col ir.Expr) {
+			at := lower.AddI(lower.MulI(row, lower.Int(gemmCols)), col)
+			sum := &ir.At{A: t.c, I: at, Vec: t.vec && len(p.N) == 1}
+			t.Local(p.Acc, t.Name(p.Acc.Name, sum))
+			t.stores()
+		})
+	})
+}

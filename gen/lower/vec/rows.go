@@ -1,0 +1,113 @@
+package vec
+
+import (
+	"slices"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/lower"
+	"github.com/kernelgen/kgen/gen/plan"
+)
+
+// rows lowers a row program: an item is a row; its reductions run along the
+// row in as few passes as their dependencies allow, then the outputs follow.
+func (l *lowering) rows() {
+	l.items(each(l.k.Par), func(at []ir.Expr) {
+		for i, a := range l.k.Par {
+			l.Bind(a, at[i])
+		}
+		for _, pass := range l.k.Passes() {
+			l.rowPass(pass, lower.Int(0), l.Size(last(l.k.Red)))
+		}
+		var perElement []*plan.Store
+		for _, s := range l.k.Stores {
+			if len(s.T.Axes) > len(l.k.Par) {
+				perElement = append(perElement, s)
+			} else {
+				l.store(s)
+			}
+		}
+		if len(perElement) == 0 {
+			return
+		}
+		inner := last(l.k.Red)
+		l.nest(l.k.Red[:len(l.k.Red)-1], func() {
+			l.along(inner, lower.Int(0), l.Size(inner), func() {
+				for _, s := range perElement {
+					l.store(s)
+				}
+			})
+		})
+	})
+	l.out.Cost = l.k.Red
+	l.perItem = int64(1 + len(l.k.Stages))
+}
+
+// partial reduces one chunk of the whole index space.
+func (l *lowering) partial() {
+	of := l.k.Chunk.Of
+	l.items(each(l.k.Par), func(at []ir.Expr) {
+		l.Bind(l.k.Par[0], at[0])
+		from, to := l.tile(of[0], at[0], plan.ChunkSize)
+		for _, pass := range l.k.Passes() {
+			l.rowPass(pass, from, to)
+		}
+		for _, s := range l.k.Stores {
+			l.store(s)
+		}
+	})
+	l.perItem = plan.ChunkSize
+}
+
+func last(axes []*expr.Axis) *expr.Axis { return axes[len(axes)-1] }
+
+// rowPass runs the stages of a pass over the positions from..to of the
+// innermost reduced axis (and all of the outer ones) and binds their results.
+func (l *lowering) rowPass(stages []*plan.Stage, from, to ir.Expr) {
+	var accs []*acc
+	for _, s := range stages {
+		accs = append(accs, l.newAcc(s, l.vec))
+	}
+	inner := last(l.k.Red)
+	l.nest(l.k.Red[:len(l.k.Red)-1], func() { l.reduceAlong(accs, inner, from, to) })
+	for _, a := range accs {
+		l.Local(a.stage.Let, l.result(a))
+	}
+}
+
+// reduceAlong adds the positions from..to of axis a to the accumulators. Sums
+// are kept apart for each block, which bounds their rounding error.
+func (l *lowering) reduceAlong(accs []*acc, a *expr.Axis, from, to ir.Expr) {
+	block := l.Var("block", ir.Scalar(ir.I64))
+	at := lower.RefTo(block)
+	var stmts []ir.Stmt
+	l.In(&stmts, func() {
+		end := l.Name("end", lower.MinI(lower.AddI(at, lower.Int(sumBlock)), to))
+		l.blockwise(accs, func(accs []*acc) {
+			l.along(a, at, end, func() {
+				for _, c := range accs {
+					l.take(c, l.Count(), a)
+				}
+			})
+		})
+	})
+	l.Emit(&ir.For{V: block, From: from, To: to, Step: lower.Int(sumBlock), Body: stmts})
+}
+
+// blockwise runs body with fresh accumulators for the sums, and adds those to
+// the ones given.
+func (l *lowering) blockwise(accs []*acc, body func([]*acc)) {
+	inner := slices.Clone(accs)
+	for i, a := range accs {
+		if a.stage.Reduce == expr.Sum && a.v.Type.Elem == ir.F32 {
+			inner[i] = l.newAcc(a.stage, a.v.Type.Vec)
+		}
+	}
+	body(inner)
+	for i, a := range accs {
+		if inner[i] != a {
+			sum := &ir.Bin{Op: ir.Add, X: lower.RefTo(a.v), Y: lower.RefTo(inner[i].v)}
+			l.Emit(&ir.Assign{V: a.v, X: sum})
+		}
+	}
+}

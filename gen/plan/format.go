@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kernelgen/kgen/gen/expr"
+)
+
+// Format prints the kernel sequence of p: what each kernel reads, computes and
+// writes, with bytes and flops.
+func Format(p *Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", p.Program.Name, count(len(p.Kernels), "kernel"))
+	for _, t := range p.Temps {
+		fmt.Fprintf(&b, "workspace %s %s[%s]\n", t.Name, t.Type, axisList(t.Axes))
+	}
+	for i, k := range p.Kernels {
+		fmt.Fprintf(&b, "\n%d. %s", i+1, familyOf(k))
+		if len(k.Par) > 0 {
+			fmt.Fprintf(&b, " over %s", axisList(k.Par))
+		}
+		if len(k.Red) > 0 {
+			fmt.Fprintf(&b, ", reducing %s", axisList(k.Red))
+		}
+		b.WriteByte('\n')
+		if q := k.Prod; q != nil {
+			fmt.Fprintf(&b, "   %s = sum over %s of (%s) * (%s)\n", q.Acc.Name, axisList(k.Red), expr.Format(q.A), expr.Format(q.B))
+		}
+		if s := k.Place; s != nil {
+			fmt.Fprintf(&b, "   %s[%s] += %s\n", s.Acc.Name, expr.Format(s.ID), expr.Format(s.Value))
+		}
+		for _, s := range k.Stages {
+			fmt.Fprintf(&b, "   %s = %s of %s\n", s.Let.Name, s.Reduce, expr.Format(s.Expr))
+		}
+		for _, s := range k.Stores {
+			fmt.Fprintf(&b, "   store %s = %s\n", s.T.Name, expr.Format(s.Expr))
+		}
+		fmt.Fprintf(&b, "   reads %s bytes, writes %s bytes, %s flops\n", k.BytesRead(), k.BytesWritten(), k.Flops())
+	}
+	read, written := p.Least()
+	fmt.Fprintf(&b, "\nleast possible: reads %s bytes, writes %s bytes\n", read, written)
+	return b.String()
+}
+
+// Least is the traffic of a single perfect kernel: each argument that is read or
+// written, once.
+func (p *Plan) Least() (read, written Cost) {
+	for _, t := range p.Program.Ins {
+		var axes []*expr.Axis
+		used := false
+		for _, k := range p.Kernels {
+			if slices.Contains(k.Reads(), t) {
+				used = true
+				axes = union(axes, k.readAxes(t))
+			}
+		}
+		if used {
+			read = read.add(bytes(t.Type), axes)
+		}
+		if t.Role == expr.InOut {
+			written = written.add(bytes(t.Type), t.Axes)
+		}
+	}
+	for _, t := range p.Program.Outs {
+		written = written.add(bytes(t.Type), t.Axes)
+	}
+	return read, written
+}
+
+func axisList(axes []*expr.Axis) string {
+	var names []string
+	for _, a := range axes {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,163 @@
+package gen
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/diag"
+	emitc "github.com/kernelgen/kgen/gen/emit/c"
+	"github.com/kernelgen/kgen/gen/emit/goapi"
+	emitmsl "github.com/kernelgen/kgen/gen/emit/msl"
+	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/out"
+)
+
+// opsPackage is the name of the generated Go package.
+const opsPackage = "ops"
+
+// bindAll plans, lowers and binds every op. Pinned families that a plan cannot
+// keep to are mistakes in the list.
+func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.List, error) {
+	var list diag.List
+	for _, s := range specs {
+		for _, op := range s.all() {
+			if err := op.bind(m.OpsPath(), s.Hash); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.File, err)
+			}
+			if err := op.Bound.Unlowered[bind.C]; err != nil && op.Programs[0].Family != "" {
+				list.Add(pos(s.File), "%v", err)
+			}
+		}
+	}
+	return list, nil
+}
+
+// all returns the spec's ops and those of its gradient.
+func (s *Spec) all() []*Op { return append(slices.Clone(s.Ops), s.gradients()...) }
+
+// render renders every file of the module.
+func (m *Module) render(res *Result) error {
+	var errs []error
+	var symbols, shaders []string
+	for _, s := range res.Specs {
+		files, err := m.renderSpec(s)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s.File, err))
+			continue
+		}
+		s.Files = files
+		for _, op := range s.all() {
+			for _, f := range op.cFuncs() {
+				symbols = append(symbols, f.Symbol)
+			}
+		}
+		for _, f := range files {
+			if rest, ok := strings.CutPrefix(f.Path, shaderDir+"/"); ok {
+				shaders = append(shaders, rest)
+			}
+		}
+	}
+	var err error
+	res.shared, err = m.renderShared(symbols, shaders)
+	return errors.Join(append(errs, err)...)
+}
+
+// renderShared renders the files that all specs give together.
+func (m *Module) renderShared(symbols, shaders []string) ([]out.File, error) {
+	files := []out.File{opsFile("doc.go", goapi.PackageDoc(opsPackage, m.Path))}
+	if len(symbols) > 0 {
+		files = append(files,
+			opsFile("kernels_cgo.go", goapi.KernelsCgo(opsPackage, symbols)),
+			opsFile("kernels_nocgo.go", goapi.KernelsNoCgo(opsPackage, symbols)))
+		headers, err := emitc.Headers()
+		if err != nil {
+			return nil, err
+		}
+		for name, text := range headers {
+			files = append(files, opsFile(name, append([]byte(out.Marker("specs")), text...)))
+		}
+	}
+	if len(shaders) > 0 {
+		files = append(files, out.File{
+			Path: path.Join(shaderDir, "msl.go"), Data: goapi.Shaders("msl", m.Path, shaders),
+		})
+	}
+	slices.SortFunc(files, func(a, b out.File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+func opsFile(name string, data []byte) out.File {
+	return out.File{Path: path.Join(opsDir, name), Data: data}
+}
+
+// renderSpec renders the files of one spec.
+func (m *Module) renderSpec(s *Spec) ([]out.File, error) {
+	base := goapi.FileBase(s.Name)
+	file := m.apiFile(s)
+	source, err := goapi.Source(file)
+	if err != nil {
+		return nil, err
+	}
+	ref, err := goapi.Reference(file)
+	if err != nil {
+		return nil, err
+	}
+	files := []out.File{opsFile(base+".go", source), opsFile(base+"_ref.go", ref)}
+	c, err := m.renderC(s, base)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		files = append(files, opsFile(base+".c", c))
+	}
+	shader, err := renderMSL(s)
+	if err != nil {
+		return nil, err
+	}
+	if shader != nil {
+		files = append(files, out.File{Path: path.Join(shaderDir, s.Group, base+".metal"), Data: shader})
+	}
+	return files, nil
+}
+
+// renderC renders the C source of a spec, nil when no op of it has C kernels.
+func (m *Module) renderC(s *Spec, base string) ([]byte, error) {
+	var funcs []*ir.Func
+	for _, op := range s.all() {
+		funcs = append(funcs, op.cFuncs()...)
+	}
+	if len(funcs) == 0 {
+		return nil, nil
+	}
+	return emitc.Emit(&emitc.File{
+		Name: base + ".c", Spec: s.File, Doc: s.Doc, Hash: s.Hash,
+		ID: bind.Prefix(m.OpsPath()) + "_" + s.Name, Funcs: funcs,
+	})
+}
+
+// renderMSL renders the Metal source of a spec, nil when no op of it has Metal
+// kernels.
+func renderMSL(s *Spec) ([]byte, error) {
+	var kernels []*ir.Func
+	for _, op := range s.all() {
+		if op.Bound.Unlowered[bind.MSL] == nil {
+			kernels = append(kernels, op.Bound.MSL...)
+		}
+	}
+	if len(kernels) == 0 {
+		return nil, nil
+	}
+	return emitmsl.Emit(&emitmsl.File{Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Kernels: kernels})
+}
+
+// cFuncs returns the op's C kernels, none unless there are all.
+func (op *Op) cFuncs() []*ir.Func {
+	if op.Bound.Unlowered[bind.C] != nil {
+		return nil
+	}
+	return op.Bound.C
+}

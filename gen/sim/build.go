@@ -1,0 +1,205 @@
+package sim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Program is a Metal source that is built to run on the host. It is safe for
+// concurrent use.
+type Program struct {
+	name  string // of the source, for messages
+	path  string // of the executable
+	san   Sanitizer
+	lines *lineTable // of the executable, for the addresses in reports
+	edits edits
+	src   *source
+}
+
+// Build compiles a Metal source with a sanitizer into dir, which it makes and
+// which may be shared: a program that is there already, made of the same text
+// by the same compiler, is taken as it is. name is used in messages. A source
+// that lies outside of what the runner takes, or that does not compile, is an
+// error with its lines; Check says more about those.
+func Build(ctx context.Context, dir, name string, src []byte, san Sanitizer) (*Program, error) {
+	if san&Thread != 0 && san != Thread {
+		return nil, fmt.Errorf("sim: build %s: the thread sanitizer does not go with %s", name, san&^Thread)
+	}
+	cc, err := compiler()
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{ctx: ctx, cc: cc, dir: dir, san: san}
+	p, err := b.program(name, src)
+	if err != nil {
+		return nil, fmt.Errorf("sim: build %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// Kernels are the names, as the host uses them, of the kernels of the program.
+func (p *Program) Kernels() []string {
+	var names []string
+	for _, k := range p.src.kernels {
+		if !k.template {
+			names = append(names, k.host)
+		}
+	}
+	return names
+}
+
+type builder struct {
+	ctx context.Context
+	cc  string
+	dir string
+	san Sanitizer
+}
+
+const programName = "program"
+
+func (b *builder) program(name string, text []byte) (*Program, error) {
+	s := parse(text)
+	if list := append(s.runRules(), s.outsideRules()...); len(list) > 0 {
+		return nil, errors.New(list[0].String())
+	}
+	glue, err := s.glue()
+	if err != nil {
+		return nil, err
+	}
+	e := s.rewrite(runMode)
+	code := append(e.apply(text), fmt.Sprintf("\n#line 1 \"glue\"%s", glue)...)
+	headers, err := b.headers()
+	if err != nil {
+		return nil, err
+	}
+	object, err := b.runtimeObject(headers)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := b.cached("p-", []string{string(code), headers}, func(dir string) error {
+		return b.compile(s, e, dir, headers, object, code)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{name: name, path: filepath.Join(dir, programName), san: b.san, edits: e, src: s}
+	p.lines, err = readLines(p.path)
+	return p, err
+}
+
+// cached gives the folder with this content, which make fills if it is new: in
+// a folder of its own that takes its name when it is complete.
+func (b *builder) cached(prefix string, content []string, make func(dir string) error) (string, error) {
+	sum := sha256.New()
+	for _, c := range append(content, b.cc, b.san.String()) {
+		fmt.Fprintf(sum, "%d:%s", len(c), c)
+	}
+	final := filepath.Join(b.dir, prefix+hex.EncodeToString(sum.Sum(nil))[:24])
+	if _, err := os.Stat(final); err == nil {
+		return final, nil
+	}
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		return "", err
+	}
+	work, err := os.MkdirTemp(b.dir, "new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(work)
+	if err := make(work); err != nil {
+		return "", err
+	}
+	if err := os.Rename(work, final); err != nil {
+		if _, there := os.Stat(final); there == nil {
+			return final, nil // another build was first
+		}
+		return "", err
+	}
+	return final, nil
+}
+
+func (b *builder) headers() (string, error) {
+	var content []string
+	err := fs.WalkDir(include, "include", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := include.ReadFile(path)
+		content = append(content, path, string(data))
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	dir, err := b.cached("include-", content, writeHeaders)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(dir)
+}
+
+// runtimeObject compiles the runtime, without instrumentation: what it copies
+// between lanes is no access of the kernel's.
+func (b *builder) runtimeObject(headers string) (string, error) {
+	dir, err := b.cached("rt-", []string{headers}, func(dir string) error {
+		args := []string{"-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-builtin", "-fno-threadsafe-statics",
+			"-w", "-I" + headers, "-c", filepath.Join(headers, "rt", "all.cpp"), "-o", "rt.o"}
+		return b.clang(dir, append(args, b.san.defines()...))
+	})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(filepath.Join(dir, "rt.o"))
+}
+
+func (b *builder) clang(dir string, args []string) error {
+	text, failed, err := command(b.ctx, dir, b.cc, args...)
+	if err == nil && failed {
+		err = fmt.Errorf("clang: %s", firstLine(text))
+	}
+	return err
+}
+
+var runFlags = []string{
+	"-x", "c++", "-std=c++17", "-O1", "-gline-tables-only", "-gdwarf-4", "-fno-omit-frame-pointer",
+	"-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-nostdinc", "-nostdinc++", "-DMSL_RUN",
+	"-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none", "-fsigned-char",
+	"-w", "-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics",
+}
+
+func (b *builder) compile(s *source, e edits, dir, headers, object string, code []byte) error {
+	if err := os.WriteFile(filepath.Join(dir, sourceName), code, 0o644); err != nil {
+		return err
+	}
+	args := append(append([]string{}, runFlags...), hostFlags()...)
+	args = append(append(args, b.san.flags()...), "-I"+headers, "-include", "msl/lang.h", "-c", sourceName, "-o", "source.o")
+	text, failed, err := command(b.ctx, dir, b.cc, args...)
+	if err != nil {
+		return err
+	}
+	if failed {
+		return refusal(s.diagnostics(text, e), text)
+	}
+	link := append(b.san.flags(), "source.o", object, "-o", programName, "-lm")
+	return b.clang(dir, link)
+}
+
+// refusal is the error of a source that does not compile.
+func refusal(list []Finding, text string) error {
+	const most = 5
+	var lines []string
+	for _, f := range list[:min(most, len(list))] {
+		lines = append(lines, f.String())
+	}
+	if len(lines) == 0 {
+		lines = append(lines, firstLine(text))
+	}
+	return fmt.Errorf("the source does not compile to be run: %s", strings.Join(lines, "; "))
+}

@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+//go:embed include
+var include embed.FS
+
+// Finding is one thing that a check found, at a line and column from 1.
+type Finding struct {
+	Line, Col int
+	// Outside says that the source uses what the stand-in does not model: it
+	// may well be right, and is not judged. Otherwise Apple's compiler would
+	// refuse it.
+	Outside bool
+	Text    string
+}
+
+func (f Finding) String() string {
+	if f.Outside {
+		return fmt.Sprintf("%d:%d: outside the checked subset: %s", f.Line, f.Col, f.Text)
+	}
+	return fmt.Sprintf("%d:%d: error: %s", f.Line, f.Col, f.Text)
+}
+
+// Verdict sums up the findings of a source.
+type Verdict uint8
+
+// The verdicts. A source that is refused for one reason and outside the subset
+// for another is refused.
+const (
+	Accepted Verdict = iota
+	Outside
+	Refused
+)
+
+func (v Verdict) String() string {
+	return [...]string{"accepted", "outside the checked subset", "refused"}[v]
+}
+
+// Judge gives the verdict that findings amount to.
+func Judge(list []Finding) Verdict {
+	v := Accepted
+	for _, f := range list {
+		if !f.Outside {
+			return Refused
+		}
+		v = Outside
+	}
+	return v
+}
+
+// Check compiles a Metal source against the stand-in without making code. The
+// findings are ordered by place; none means that the source is accepted. name
+// is used in error texts only. The error says that the check could not be made.
+func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
+	cc, err := compiler()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "kgen-check-")
+	if err != nil {
+		return nil, fmt.Errorf("sim: check %s: %w", name, err)
+	}
+	defer os.RemoveAll(dir)
+	if err := writeHeaders(filepath.Join(dir, "include")); err != nil {
+		return nil, fmt.Errorf("sim: check %s: %w", name, err)
+	}
+	s := parse(src)
+	list := append(s.rules(), s.outsideRules()...)
+	found, err := s.clangCheck(ctx, cc, dir)
+	if err != nil {
+		return nil, fmt.Errorf("sim: check %s: %w", name, err)
+	}
+	return combine(list, found), nil
+}
+
+const sourceName = "source.metal"
+
+var checkFlags = []string{
+	"-x", "cl", "-cl-std=clc++2021", "--target=spir64", "-cl-no-stdinc", "-nostdinc", "-DMSL_CHECK",
+	"-Iinclude", "-include", "msl/lang.h",
+	"-Xclang", "-cl-ext=-all,+cl_khr_fp16,+__opencl_c_generic_address_space,+__cl_clang_non_portable_kernel_param_types,+__cl_clang_function_pointers,+__cl_clang_variadic_functions",
+	"-cl-single-precision-constant", "-fsyntax-only", "-w", "-ferror-limit=0",
+	"-fno-caret-diagnostics", "-fno-color-diagnostics",
+}
+
+func (s *source) clangCheck(ctx context.Context, cc, dir string) ([]Finding, error) {
+	e := s.rewrite(checkMode)
+	if err := os.WriteFile(filepath.Join(dir, sourceName), e.apply(s.text), 0o644); err != nil {
+		return nil, err
+	}
+	text, failed, err := command(ctx, dir, cc, append(checkFlags, sourceName)...)
+	if err != nil {
+		return nil, err
+	}
+	list := s.diagnostics(text, e)
+	if failed && len(list) == 0 {
+		return nil, fmt.Errorf("clang failed without a message: %s", firstLine(text))
+	}
+	return list, nil
+}
+
+// combine drops what clang says about a source that is outside the subset: it
+// may follow from what the stand-in lacks.
+func combine(own, clang []Finding) []Finding {
+	outside := Judge(own) == Outside
+	for _, f := range append(own, clang...) {
+		outside = outside || f.Outside
+	}
+	list := own
+	at := map[int]bool{} // lines that a rule has refused
+	for _, f := range own {
+		at[f.Line] = at[f.Line] || !f.Outside
+	}
+	for _, f := range clang {
+		if f.Outside || !outside && !at[f.Line] {
+			list = append(list, f)
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool {
+		return list[i].Line < list[j].Line || list[i].Line == list[j].Line && list[i].Col < list[j].Col
+	})
+	return list
+}
+
+var diagnosticLine = regexp.MustCompile(`^([^:\n]+):(\d+):(\d+): (fatal error|error|note|warning): (.*)$`)
+
+// diagnostics reads clang's messages. One that lies in a header is placed at
+// the first note that leads to the source.
+func (s *source) diagnostics(text string, e edits) []Finding {
+	var list []Finding
+	placed := true
+	judge := judge{source: s, names: metalNames()}
+	for _, line := range strings.Split(text, "\n") {
+		m := diagnosticLine.FindStringSubmatch(line)
+		if m == nil || m[4] == "warning" {
+			continue
+		}
+		if strings.Contains(m[4], "error") {
+			list = append(list, Finding{Line: 1, Col: 1, Text: m[5]})
+			placed = false
+		}
+		if len(list) == 0 {
+			continue
+		}
+		f := &list[len(list)-1]
+		if !placed && filepath.Base(m[1]) == sourceName {
+			row, _ := strconv.Atoi(m[2])
+			col, _ := strconv.Atoi(m[3])
+			f.Line, f.Col = row, e.original(s.lexed, row, col)
+			placed = true
+		}
+		judge.see(f, m[5])
+	}
+	for i := range list {
+		list[i].Text = metalWords(list[i].Text)
+	}
+	return list
+}
+
+var (
+	vectorSpelling = regexp.MustCompile(`(\w+) __attribute__\(\(ext_vector_type\((\d)\)\)\)`)
+	madeSpelling   = regexp.MustCompile(`msl_make<(?:vec<)?(\w+)>*`)
+	spaceSpelling  = strings.NewReplacer("__global", "device", "__local", "threadgroup", "__private", "thread", "__constant", "constant", "msl_atomic_", "atomic_", "msl_name_", "", "_atomic<", "atomic<")
+	unsigned       = strings.NewReplacer("unsigned char2", "uchar2", "unsigned char", "uchar", "unsigned short", "ushort", "unsigned int", "uint", "unsigned long", "ulong")
+)
+
+// metalWords puts clang's message into Metal's words.
+func metalWords(text string) string {
+	text = vectorSpelling.ReplaceAllString(text, "$1$2")
+	text = madeSpelling.ReplaceAllString(text, "$1")
+	return unsigned.Replace(spaceSpelling.Replace(text))
+}
+
+// writeHeaders writes the stand-in's headers and the runtime under dir.
+func writeHeaders(dir string) error {
+	return fs.WalkDir(include, "include", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel("include", filepath.FromSlash(path))
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, rel)
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		data, err := include.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, data, 0o644)
+	})
+}

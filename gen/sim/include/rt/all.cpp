@@ -1,0 +1,7 @@
+// The runtime as one translation unit.
+#include "fibre.cpp"
+#include "report.cpp"
+#include "memory.cpp"
+#include "sched.cpp"
+#include "dispatch.cpp"
+#include "job.cpp"

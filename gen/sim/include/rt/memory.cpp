@@ -1,0 +1,95 @@
+// Stacks, clocks and threadgroup memory of one group. Under ThreadSanitizer all
+// of it is mapped anew for every group: groups are not ordered among each
+// other, so an address that two groups share would be a race.
+#include "group.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { max_variables = 256, threadgroup_limit = 32 << 10, arena_bytes = 1 << 20 };
+
+struct variable {
+  char *at;
+  unsigned long size;
+};
+
+static variable variables[max_variables];
+static char *arena;
+static unsigned long arena_used, bytes_used;
+
+static char *map_pages(unsigned long bytes) {
+  void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) {
+    perror("msl-error:0:0: mmap");
+    exit(2);
+  }
+  return static_cast<char *>(p);
+}
+
+void stacks_map(thread_group *g) {
+  const unsigned long each = msl_stack_size + msl_page;
+  g->stack_bytes = each * g->count;
+  g->stacks = map_pages(g->stack_bytes);
+  for (unsigned i = 0; i < g->count; ++i) {
+    char *base = g->stacks + each * i;
+    mprotect(base, msl_page, PROT_NONE);
+    g->threads[i].context.stack = base + msl_page;
+  }
+}
+
+void stacks_unmap(thread_group *g) { munmap(g->stacks, g->stack_bytes); }
+
+static unsigned long clock_bytes() { return (sizeof(group_clocks) + msl_page - 1) / msl_page * msl_page; }
+
+void memory_begin(thread_group *g) {
+  g->clocks = reinterpret_cast<group_clocks *>(map_pages(clock_bytes()));
+  arena = map_pages(arena_bytes);
+  arena_used = bytes_used = 0;
+}
+
+void memory_end(thread_group *g) {
+  for (variable &v : variables) {
+#if MSL_ASAN
+    free(v.at);
+#endif
+    v.at = nullptr;
+    v.size = 0;
+  }
+  munmap(arena, arena_bytes);
+  munmap(g->clocks, clock_bytes());
+}
+
+static char *take(unsigned long size) {
+#if MSL_ASAN
+  // A block of its own, so that one element past the end is caught.
+  void *p = nullptr;
+  return posix_memalign(&p, 16, size) == 0 ? static_cast<char *>(p) : nullptr;
+#else
+  char *p = arena + arena_used;
+  arena_used += (size + 63) / 64 * 64;
+  return arena_used <= arena_bytes ? p : nullptr;
+#endif
+}
+
+// Uninitialised threadgroup memory holds all ones: a NaN in every float type.
+static void poison(char *p, unsigned long size) {
+  for (unsigned long i = 0; i < size; ++i) p[i] = char(0xff);
+}
+
+void *msl_rt_threadgroup(unsigned number, unsigned long size) {
+  if (number >= max_variables) {
+    report("error", 0, 0, "more than %d threadgroup variables", int(max_variables));
+    exit(2);
+  }
+  variable &v = variables[number];
+  if (v.at != nullptr) return v.at;
+  v.at = take(size);
+  v.size = size;
+  bytes_used += (size + 15) / 16 * 16;
+  if (v.at == nullptr || bytes_used > threadgroup_limit) {
+    report("error", 0, 0, "kernel %s: threadgroup memory of %lu bytes exceeds the limit of %d bytes",
+           msl_group->args->kernel->name, bytes_used, int(threadgroup_limit));
+    exit(2);
+  }
+  poison(v.at, size);
+  return v.at;
+}

@@ -1,0 +1,244 @@
+// The scheduler of one threadgroup: every thread runs until it waits, then what
+// is complete is released.
+#include "group.h"
+#include <stdio.h>
+
+thread_group *msl_group;
+
+static unsigned long end_clock[8]; // orders the host after all threads of the dispatch
+
+static void copy_bytes(void *to, const void *from, unsigned n) {
+  volatile unsigned char *t = static_cast<unsigned char *>(to);
+  const unsigned char *f = static_cast<const unsigned char *>(from);
+  for (unsigned i = 0; i < n; ++i) t[i] = f[i];
+}
+
+static void release_clock(void *clock) {
+#if MSL_TSAN
+  __tsan_release(clock);
+#endif
+  (void)clock;
+}
+
+static void acquire_clock(void *clock) {
+#if MSL_TSAN
+  __tsan_acquire(clock);
+#endif
+  (void)clock;
+}
+
+static void wait_as(gpu_thread *t, thread_state state, int line, int column) {
+  t->state = state;
+  t->line = line;
+  t->column = column;
+  fibre_leave(&t->context, &msl_group->scheduler, false);
+}
+
+// A barrier orders memory only if its flags name a memory. The two clocks take
+// turns, so that a thread that runs ahead to the next barrier does not order
+// itself before one that still has to leave this one.
+void msl_rt_barrier(unsigned flags, int line, int column) {
+  gpu_thread *t = msl_group->running;
+  void *clock = msl_group->clocks->group[t->barriers++ & 1];
+  if (flags != 0) release_clock(clock);
+  t->flags = flags;
+  wait_as(t, at_barrier, line, column);
+  if (flags != 0) acquire_clock(clock);
+}
+
+void msl_rt_simdgroup_barrier(unsigned flags, int line, int column) {
+  gpu_thread *t = msl_group->running;
+  void *clock = msl_group->clocks->simd[t->ids.simdgroup_index_in_threadgroup][t->simd_barriers++ & 1];
+  if (flags != 0) release_clock(clock);
+  t->flags = flags;
+  wait_as(t, at_simd_barrier, line, column);
+  if (flags != 0) acquire_clock(clock);
+}
+
+// SIMD functions exchange values and order no memory.
+unsigned msl_rt_gather(const void *mine, unsigned size, void *all, int line, int column) {
+  gpu_thread *t = msl_group->running;
+  t->size = size;
+  copy_bytes(t->value, mine, size);
+  wait_as(t, at_gather, line, column);
+  simd_group *s = &msl_group->simds[t->ids.simdgroup_index_in_threadgroup];
+  for (unsigned i = 0; i < 32; ++i) copy_bytes(static_cast<char *>(all) + i * size, s->values[t->bank][i], size);
+  return t->mask;
+}
+
+unsigned msl_rt_lane() { return msl_group->running->ids.thread_index_in_simdgroup; }
+
+void msl_rt_absent(unsigned lane, int line, int column) {
+  gpu_thread *t = msl_group->running;
+  report("undefined", line, column, "thread %u reads lane %u of its SIMD group, which does not take part",
+         t->ids.thread_index_in_threadgroup, lane);
+}
+
+void msl_fibre_start() {
+  fibre_started(&msl_group->scheduler);
+  gpu_thread *t = msl_group->running;
+  const msl_dispatch_args *a = msl_group->args;
+  void *locals[msl_max_slots];
+  for (unsigned i = 0; i < msl_max_slots; ++i)
+    locals[i] = a->threadgroup_bytes[i] ? msl_rt_threadgroup(128 + i, a->threadgroup_bytes[i]) : nullptr;
+  a->kernel->entry(a->buffers, locals, &t->ids);
+  release_clock(end_clock);
+  t->state = done;
+  fibre_leave(&t->context, &msl_group->scheduler, true);
+  __builtin_unreachable();
+}
+
+static void enter(thread_group *g, gpu_thread *t) {
+  g->running = t;
+  fibre_enter(&g->scheduler, &t->context);
+  g->running = nullptr;
+}
+
+static bool same_place(const gpu_thread *a, const gpu_thread *b) {
+  return a->state == b->state && a->line == b->line && a->column == b->column;
+}
+
+static void free_simd(thread_group *g, unsigned first, unsigned end, const gpu_thread *lead) {
+  simd_group *s = &g->simds[first / 32];
+  unsigned bank = s->generation++ & 1, mask = 0;
+  const gpu_thread at = *lead;
+  for (unsigned i = first; i < end; ++i) {
+    gpu_thread *t = &g->threads[i];
+    if (!same_place(t, &at)) continue;
+    mask |= 1u << (i - first);
+    copy_bytes(s->values[bank][i - first], t->value, t->size);
+    t->bank = bank;
+    t->state = ready;
+  }
+  for (unsigned i = first; i < end; ++i) {
+    if (mask >> (i - first) & 1) g->threads[i].mask = mask;
+  }
+}
+
+// The number of threads in [first, end) that wait where the first of them waits.
+static unsigned together(thread_group *g, unsigned first, unsigned end) {
+  unsigned n = 0;
+  for (unsigned i = first; i < end; ++i) n += same_place(&g->threads[i], &g->threads[first]);
+  return n;
+}
+
+static void free_all(thread_group *g, unsigned first, unsigned end) {
+  for (unsigned i = first; i < end; ++i) g->threads[i].state = ready;
+}
+
+static unsigned simd_end(const thread_group *g, unsigned first) { return first + 32 < g->count ? first + 32 : g->count; }
+
+// Releases each SIMD group, and the group, whose threads all wait at one place.
+static bool free_complete(thread_group *g) {
+  bool any = false;
+  for (unsigned first = 0; first < g->count; first += 32) {
+    gpu_thread *lead = &g->threads[first];
+    unsigned end = simd_end(g, first);
+    if ((lead->state != at_gather && lead->state != at_simd_barrier) || together(g, first, end) != end - first) continue;
+    if (lead->state == at_gather) free_simd(g, first, end, lead);
+    else free_all(g, first, end);
+    any = true;
+  }
+  if (!any && g->threads[0].state == at_barrier && together(g, 0, g->count) == g->count) {
+    free_all(g, 0, g->count);
+    any = true;
+  }
+  return any;
+}
+
+// With no thread able to go on, lanes at a SIMD function go on without the
+// others, as the hardware does: the active lanes take part.
+static bool free_partial(thread_group *g) {
+  for (unsigned i = 0; i < g->count; ++i) {
+    gpu_thread *t = &g->threads[i];
+    if (t->state != at_gather) continue;
+    unsigned first = i / 32 * 32, end = simd_end(g, first), n = 0;
+    for (unsigned j = first; j < end; ++j) n += same_place(&g->threads[j], t);
+    report("partial", t->line, t->column, "SIMD function reached by %u of %u threads of the SIMD group", n, end - first);
+    free_simd(g, first, end, t);
+    return true;
+  }
+  return false;
+}
+
+static const char *name_of(thread_state s) {
+  return s == at_simd_barrier ? "simdgroup_barrier" : "threadgroup_barrier";
+}
+
+static void describe(const gpu_thread *t, char *text, unsigned long size) {
+  if (t->state == done) snprintf(text, size, "thread %u has returned", t->ids.thread_index_in_threadgroup);
+  else snprintf(text, size, "thread %u waits at the %s in line %d", t->ids.thread_index_in_threadgroup, name_of(t->state), t->line);
+}
+
+// Nothing can go on: some barrier is not reached by all its threads.
+static void report_divergence(thread_group *g) {
+  const gpu_thread *w = nullptr;
+  for (unsigned i = 0; i < g->count && w == nullptr; ++i) {
+    if (g->threads[i].state != done) w = &g->threads[i];
+  }
+  if (w == nullptr) return;
+  unsigned index = w->ids.thread_index_in_threadgroup;
+  unsigned first = w->state == at_simd_barrier ? index / 32 * 32 : 0;
+  unsigned end = w->state == at_simd_barrier ? simd_end(g, first) : g->count;
+  unsigned n = 0;
+  char other[96] = "";
+  for (unsigned i = first; i < end; ++i) {
+    if (same_place(&g->threads[i], w)) ++n;
+    else if (other[0] == 0) describe(&g->threads[i], other, sizeof other);
+  }
+  report("divergence", w->line, w->column, "%s reached by %u of %u threads of threadgroup (%u,%u,%u): %s", name_of(w->state), n,
+         end - first, g->position[0], g->position[1], g->position[2], other);
+  g->stopped = true;
+}
+
+static bool all_done(const thread_group *g) {
+  for (unsigned i = 0; i < g->count; ++i) {
+    if (g->threads[i].state != done) return false;
+  }
+  return true;
+}
+
+static bool run_ready(thread_group *g) {
+  bool any = false;
+  for (unsigned i = 0; i < g->count; ++i) {
+    if (g->threads[i].state != ready) continue;
+    enter(g, &g->threads[i]);
+    any = true;
+  }
+  return any;
+}
+
+static void name_fibre(thread_group *g, gpu_thread *t) {
+#if MSL_TSAN
+  char name[64];
+  snprintf(name, sizeof name, "thread %u of threadgroup (%u,%u,%u)", t->ids.thread_index_in_threadgroup, g->position[0], g->position[1], g->position[2]);
+  t->context.tsan = __tsan_create_fiber(0);
+  __tsan_set_fiber_name(t->context.tsan, name);
+#endif
+  (void)g;
+  (void)t;
+}
+
+bool group_run(thread_group *g) {
+  msl_group = g;
+#if MSL_TSAN
+  g->scheduler.tsan = __tsan_get_current_fiber();
+#endif
+  memory_begin(g);
+  for (unsigned i = 0; i < g->count; ++i) {
+    name_fibre(g, &g->threads[i]);
+    fibre_prepare(&g->threads[i].context);
+  }
+  while (!all_done(g)) {
+    if (run_ready(g) || free_complete(g) || free_partial(g)) continue;
+    report_divergence(g);
+    break;
+  }
+#if MSL_TSAN
+  for (unsigned i = 0; i < g->count; ++i) __tsan_destroy_fiber(g->threads[i].context.tsan);
+#endif
+  memory_end(g);
+  return !g->stopped;
+}
+
+void host_acquire() { acquire_clock(end_clock); }

@@ -1,0 +1,65 @@
+package sim
+
+import "strings"
+
+// Sanitizer is a set of sanitizers that a program is built with.
+type Sanitizer uint8
+
+// The sanitizers. Address and Undefined go together in one build; Thread stands
+// alone. The zero value runs without any.
+const (
+	Thread Sanitizer = 1 << iota
+	Address
+	Undefined
+)
+
+func (s Sanitizer) String() string {
+	var names []string
+	for i, name := range []string{"thread", "address", "undefined"} {
+		if s&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, "+")
+}
+
+// flags are the compiler's. Metal defines a shift by any count, so that check
+// is off; vptr and function need a C++ library and have no meaning here.
+func (s Sanitizer) flags() []string {
+	var f []string
+	if s&Thread != 0 {
+		f = append(f, "-fsanitize=thread")
+	}
+	if s&Address != 0 {
+		f = append(f, "-fsanitize=address")
+	}
+	if s&Undefined != 0 {
+		f = append(f, "-fsanitize=undefined", "-fno-sanitize=shift,vptr,function")
+	}
+	return f
+}
+
+// defines tell the runtime which sanitizer to speak to.
+func (s Sanitizer) defines() []string {
+	var f []string
+	if s&Thread != 0 {
+		f = append(f, "-DMSL_TSAN=1")
+	}
+	if s&Address != 0 {
+		f = append(f, "-DMSL_ASAN=1")
+	}
+	return f
+}
+
+// environment makes the sanitizers write addresses, which the package turns
+// into lines itself, and go on after what they can go on after.
+func (s Sanitizer) environment() []string {
+	return []string{
+		"TSAN_OPTIONS=symbolize=0:atexit_sleep_ms=0:exitcode=0:history_size=4:report_thread_leaks=0:report_signal_unsafe=0",
+		"ASAN_OPTIONS=symbolize=0:detect_leaks=0:detect_stack_use_after_return=0:exitcode=3",
+		"UBSAN_OPTIONS=symbolize=0:print_stacktrace=1",
+	}
+}

@@ -1,0 +1,120 @@
+package spec
+
+import "github.com/kernelgen/kgen/gen/diag"
+
+// Spec is one spec file as written. Texts that the file lacks are not set.
+type Spec struct {
+	File   string // slash-separated, relative to the module root
+	Group  string // the folder of the file
+	Name   string // the name of the file without .toml
+	GoName string // exported Go name: the key go, else GoName(Name)
+
+	Doc, Source, Family, Go Text
+
+	Types    []TypeVar
+	Statics  []Static
+	Params   []Param
+	Tensors  []Tensor // in, inout, let and out tables, in the order of the file
+	Axes     []Entry  // [axes]
+	Requires []Entry  // [require]
+	Save     []Text   // names of lets
+	Grad     *Grad
+	Pattern  Text // [fuses] pattern
+}
+
+// Pos returns the first place of the file, for what concerns it as a whole.
+func (s *Spec) Pos() diag.Pos { return diag.Pos{File: s.File, Line: 1, Col: 1} }
+
+// TypeVar is a type variable and the storage types that it stands for; there
+// are none where the file names none that are right.
+type TypeVar struct {
+	Name  Text
+	Types []Text
+}
+
+// Static is a compile-time choice and its values.
+type Static struct {
+	Name   Text
+	Values []Text
+}
+
+// Entry is a key of [axes] or [require] with its expression.
+type Entry struct {
+	Name, Expr Text
+}
+
+// Param is a scalar argument. Default is nil where the file gives none, and
+// fits Type where both are right.
+type Param struct {
+	Name    Text
+	Type    Text
+	Default *Value
+	Doc     Text
+}
+
+// TensorKind says which table a Tensor comes from.
+type TensorKind uint8
+
+// The tables that hold tensors.
+const (
+	In TensorKind = iota
+	InOut
+	Let
+	Out
+)
+
+// String returns the name of the table.
+func (k TensorKind) String() string {
+	return [...]string{"in", "inout", "let", "out"}[k]
+}
+
+// Tensor is an in, inout, let or out table. Keys that its kind does not have
+// are never set.
+type Tensor struct {
+	Kind     TensorKind
+	Name     Text
+	Shape    Shape
+	Type     Text
+	Fill     *Value
+	Bounds   Text
+	Except   Text
+	List     Text
+	Optional bool
+	Doc      Text
+	Over     Text
+	Reduce   Text
+	Expr     Text
+}
+
+// Shape is a shape text, or one for each static choice.
+type Shape struct {
+	Pos   diag.Pos
+	Text  Text
+	Cases []Entry // Name is the condition, such as "ta=n"
+}
+
+// IsSet reports whether the file gives a shape.
+func (s Shape) IsSet() bool { return s.Text.IsSet() || len(s.Cases) > 0 }
+
+// Grad is the [grad] table.
+type Grad struct {
+	Pos       diag.Pos
+	Wrt, From []Text
+	Name      Text
+}
+
+// Set holds all specs of a folder, sorted by file, and the text of every file.
+type Set struct {
+	Specs   []*Spec
+	Broken  []string // names of specs whose files are not valid TOML
+	sources map[string]*source
+}
+
+// Source returns the text of a file as positions count it: without byte order
+// mark and with LF line ends; nil for a file that is not in the set.
+func (s *Set) Source(file string) []byte {
+	if src := s.sources[file]; src != nil {
+		return []byte(src.text)
+	}
+	return nil
+}

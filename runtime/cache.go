@@ -1,0 +1,179 @@
+package runtime
+
+import (
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"github.com/kernelgen/kgen/runtime/internal/backend"
+)
+
+// ProgramStats counts planned programs.
+type ProgramStats struct {
+	Cached    int   // programs kept for reuse
+	Hits      int64 // submissions that found theirs
+	Misses    int64 // submissions that had to plan
+	Evictions int64
+}
+
+// programCache keeps planned programs by structure; the one used longest ago
+// goes first. It is not safe for concurrent use.
+type programCache struct {
+	limit  int
+	plans  map[uint64][]*plan
+	oldest *plan
+	newest *plan
+	key    []uint64 // of the run that is looked up
+	stats  ProgramStats
+}
+
+// find returns the plan of a run's part, building it if there is none.
+func (c *programCache) find(r *run, p *planner) (*plan, *Error) {
+	c.key = r.appendKey(c.key[:0])
+	hash := hashKey(c.key)
+	for _, found := range c.plans[hash] {
+		if slices.Equal(found.key, c.key) {
+			c.stats.Hits++
+			c.unlink(found)
+			c.link(found)
+			return found, nil
+		}
+	}
+	c.stats.Misses++
+	built, err := p.build(r)
+	if err != nil {
+		return nil, err
+	}
+	built.key = slices.Clone(c.key)
+	for c.stats.Cached >= c.limit {
+		c.evict()
+	}
+	c.plans[hash] = append(c.plans[hash], built)
+	c.link(built)
+	return built, nil
+}
+
+// evict forgets the plan used longest ago. Its instances in flight are released
+// when they are complete.
+func (c *programCache) evict() {
+	p := c.oldest
+	c.unlink(p)
+	c.stats.Evictions++
+	hash := hashKey(p.key)
+	rest := slices.DeleteFunc(c.plans[hash], func(q *plan) bool { return q == p })
+	if len(rest) == 0 {
+		delete(c.plans, hash)
+	} else {
+		c.plans[hash] = rest
+	}
+	p.evicted = true
+	p.releaseFree()
+}
+
+// clear forgets all plans.
+func (c *programCache) clear() {
+	for c.oldest != nil {
+		c.evict()
+	}
+}
+
+func (c *programCache) link(p *plan) {
+	p.older, p.newer = c.newest, nil
+	if c.newest != nil {
+		c.newest.newer = p
+	} else {
+		c.oldest = p
+	}
+	c.newest = p
+	c.stats.Cached++
+}
+
+func (c *programCache) unlink(p *plan) {
+	if p.older != nil {
+		p.older.newer = p.newer
+	} else {
+		c.oldest = p.newer
+	}
+	if p.newer != nil {
+		p.newer.older = p.older
+	} else {
+		c.newest = p.older
+	}
+	p.older, p.newer = nil, nil
+	c.stats.Cached--
+}
+
+// instance returns memory for one run of the plan.
+func (p *plan) instance() (backend.Instance, error) {
+	if n := len(p.free); n > 0 {
+		in := p.free[n-1]
+		p.free = p.free[:n-1]
+		return in, nil
+	}
+	return p.code.Instance()
+}
+
+// giveBack takes an instance whose run is complete.
+func (p *plan) giveBack(in backend.Instance) {
+	p.free = append(p.free, in)
+	if p.evicted {
+		p.releaseFree()
+	}
+}
+
+func (p *plan) releaseFree() {
+	for _, in := range p.free {
+		in.Release()
+	}
+	p.free = nil
+}
+
+// appendKey appends what the plan of the part depends on: everything but the
+// values of parameters and the addresses of memory.
+func (r *run) appendKey(key []uint64) []uint64 {
+	key = append(key, uint64(len(r.slots)))
+	for i := range r.slots {
+		s := &r.slots[i]
+		switch {
+		case s.external:
+			key = append(key, 1)
+		case r.outlives(s):
+			key = append(key, 2)
+		default:
+			key = append(key, uint64(s.buf.bytes)<<2)
+		}
+	}
+	for i := r.from; i < r.end; i++ {
+		key = r.appendRecord(key, &r.recs[i])
+	}
+	return key
+}
+
+func (r *run) appendRecord(key []uint64, rec *record) []uint64 {
+	key = append(key, uint64(rec.kind)|uint64(rec.variant)<<8|uint64(rec.nIn)<<32|uint64(rec.nOut)<<48)
+	for _, a := range r.args[rec.arg : rec.arg+rec.nIn+rec.nOut] {
+		n := &r.nodes[a]
+		key = append(key, uint64(n.slot)|uint64(n.v.dtype)<<32, uint64(n.v.off), uint64(n.v.count))
+	}
+	switch rec.kind {
+	case recordFill:
+		key = append(key, rec.fill)
+	case recordOp:
+		// The address tells ops apart that only differ in a call-back; the
+		// plan's commands keep the op's code alive.
+		key = append(key, rec.op.Hash, uint64(uintptr(unsafe.Pointer(rec.op))))
+		for _, n := range r.sizes[rec.size : int(rec.size)+len(rec.op.Axes)] {
+			key = append(key, uint64(n))
+		}
+	}
+	return key
+}
+
+func hashKey(key []uint64) uint64 {
+	h := uint64(len(key))
+	for _, k := range key {
+		hi, lo := bits.Mul64(h^k, 0x9e3779b97f4a7c15)
+		h = hi ^ lo ^ k
+	}
+	return h
+}

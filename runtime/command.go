@@ -1,0 +1,112 @@
+package runtime
+
+import (
+	"encoding/binary"
+	"slices"
+	"unsafe"
+
+	"github.com/kernelgen/kgen/runtime/internal/backend"
+)
+
+// minTask is the least work, in thousandths of a nanosecond, that is worth
+// handing to another worker.
+const minTask = 8_000_000
+
+// kernelCommand makes the launch of a kernel; false if it has no work items.
+func (p *planner) kernelCommand(rec *record, i int32, v *Variant, k *Kernel, temps int32) (backend.Command, bool) {
+	items, ok := p.items(rec, k)
+	if !ok {
+		p.tooLarge(rec, "the grid of "+k.Symbol)
+		return backend.Command{}, false
+	}
+	if items == 0 {
+		return backend.Command{}, false
+	}
+	c := backend.Command{
+		Kind: backend.Kernel, Name: k.Symbol, Op: i - p.r.from, Guarded: k.Guarded,
+		Func: k.C, Items: items, Chunk: p.chunk(rec, k), Scratch: k.CPU.Scratch,
+	}
+	for _, b := range k.Buffers {
+		if t := int32(b.Tensor); t >= rec.nIn+rec.nOut {
+			c.Bufs = append(c.Bufs, backend.Buf{Slot: temps + t - rec.nIn - rec.nOut})
+		} else {
+			c.Bufs = append(c.Bufs, p.buf(rec, t))
+		}
+	}
+	p.block(&c, rec, k)
+	return c, true
+}
+
+// items returns the number of independent work items of a kernel.
+func (p *planner) items(rec *record, k *Kernel) (int64, bool) {
+	n, ok := int64(1), true
+	for _, d := range k.CPU.Grid {
+		extent, fits := p.extent(rec, d.Axes)
+		if extent == 0 && fits {
+			return 0, true
+		}
+		tile := max(d.Tile, 1)
+		var fits2 bool
+		n, fits2 = mul(n, ceilDiv(extent, tile))
+		ok = ok && fits && fits2
+	}
+	return n, ok
+}
+
+// chunk returns the fewest items that are worth a task of their own.
+func (p *planner) chunk(rec *record, k *Kernel) int64 {
+	n, ok := p.extent(rec, k.CPU.Cost)
+	cost, fits := mul(max(n, 1), max(k.CPU.CostPer, 1))
+	if !ok || !fits {
+		return 1
+	}
+	return ceilDiv(minTask, cost)
+}
+
+// block lays out the parameter block: extents now, parameters at each run.
+func (p *planner) block(c *backend.Command, rec *record, k *Kernel) {
+	c.Block = make([]byte, k.BlockBytes)
+	for _, f := range k.Block {
+		if f.Size == nil {
+			bytes := int32(4)
+			if rec.op.Params[f.Param].Type == ParamU64 {
+				bytes = 8
+			}
+			c.Patches = append(c.Patches, backend.Patch{Off: int32(f.Offset), Bytes: bytes, Param: rec.param - p.paramStart + int32(f.Param)})
+			continue
+		}
+		n, ok := p.extent(rec, f.Size)
+		if !ok {
+			p.tooLarge(rec, "an extent of "+k.Symbol)
+		}
+		binary.NativeEndian.PutUint64(c.Block[f.Offset:], uint64(n))
+	}
+}
+
+// hostCommand makes the call of a variant's reference function.
+func (p *planner) hostCommand(rec *record, i int32, v *Variant) backend.Command {
+	c := backend.Command{Kind: backend.Host, Name: rec.op.Name, Op: i - p.r.from}
+	n := rec.nIn + rec.nOut
+	ref := &RefCall{
+		Size:  slices.Clone(p.r.sizes[rec.size : int(rec.size)+len(rec.op.Axes)]),
+		Param: make([]Scalar, len(rec.op.Params)),
+		Buf:   make([]unsafe.Pointer, n),
+		Len:   make([]int, n),
+	}
+	for j := range n {
+		c.Bufs = append(c.Bufs, p.buf(rec, j))
+		ref.Len[j] = int(p.r.nodes[p.r.args[rec.arg+j]].v.count)
+	}
+	call, first := v.Ref, int(rec.param-p.paramStart)
+	c.HostFunc = func(bufs []unsafe.Pointer, param []uint64) backend.Fault {
+		copy(ref.Buf, bufs)
+		for j := range ref.Param {
+			ref.Param[j] = Scalar(param[first+j])
+		}
+		ref.Fault = Fault{}
+		call(ref)
+		f := ref.Fault
+		return backend.Fault{Set: f.Set, Tensor: int32(f.Tensor), Pos: f.Pos, Value: f.Value, Bound: f.Bound}
+	}
+	return c
+}

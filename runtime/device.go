@@ -1,0 +1,139 @@
+package runtime
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/kernelgen/kgen/runtime/internal/backend"
+)
+
+// Device owns one compute device: its memory, its programs and the order of
+// work. All of its methods, and those of its tensors, may be called from several
+// goroutines.
+type Device struct {
+	backend   backend.Backend
+	reference bool
+	workers   int
+
+	mu      sync.Mutex
+	changed sync.Cond // something that a method waits for
+	closed  bool
+	lost    error // the backend failed
+
+	pool    *pool
+	slab    slab
+	cache   programCache
+	planner planner
+
+	runs      uint64 // made so far
+	freeRuns  *run
+	freeBatch []*Batch
+
+	seq     uint64 // of the last submitted program
+	queue   []*run // submitted, not retired, in order
+	waiting bool   // the waiter goroutine exists
+	retired uint64 // sequence number of the last retired program
+	host    int    // copies between host and device going on
+	bases   []unsafe.Pointer
+	after   []uint64
+	stats   Stats
+}
+
+// Stats are counters of a device.
+type Stats struct {
+	Pool     PoolStats
+	Programs ProgramStats
+	Tensors  int   // values that handles or programs refer to
+	Runs     int64 // programs completed
+	Faults   int64 // programs that ended with a fault
+	InFlight int   // programs submitted and not complete
+}
+
+// Open opens a device: the CPU, or the reference device where Reference is
+// given or the program was built without cgo. Several devices may be open.
+// Close it when done.
+func Open(opts ...Option) (*Device, error) {
+	c := defaults()
+	for _, o := range opts {
+		if err := o(&c); err != nil {
+			return nil, err
+		}
+	}
+	if c.reference {
+		return newDevice(newReference(), true, c), nil
+	}
+	b, reference, err := openCPU(c)
+	if err != nil {
+		return nil, err
+	}
+	return newDevice(b, reference, c), nil
+}
+
+func newDevice(b backend.Backend, reference bool, c config) *Device {
+	d := &Device{backend: b, reference: reference, workers: c.workers, pool: newPool(b, c.poolBytes, c.poolCount)}
+	d.slab.dev = d
+	d.changed.L = &d.mu
+	d.cache = programCache{limit: c.programs, plans: map[uint64][]*plan{}}
+	return d
+}
+
+// Name returns the backend's name: "cpu" or "reference".
+func (d *Device) Name() string { return d.backend.Name() }
+
+// Reference reports whether the device runs the reference functions.
+func (d *Device) Reference() bool { return d.reference }
+
+// Workers returns how many threads share the work of one kernel.
+func (d *Device) Workers() int { return d.workers }
+
+// Stats returns the device's counters.
+func (d *Device) Stats() Stats {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.stats
+	s.Pool, s.Programs = d.pool.stats, d.cache.stats
+	s.Tensors, s.InFlight = d.slab.used, len(d.queue)
+	return s
+}
+
+// Trim gives the memory that is kept for reuse back to the system.
+func (d *Device) Trim() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.pool.trim()
+	}
+}
+
+// Close waits for running work and releases everything the device owns, its
+// tensors too. Later uses of the device, its batches and its tensors are
+// errors that wrap ErrClosed.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return opError("close", ErrClosed, "the device is closed already")
+	}
+	d.closed = true
+	d.changed.Broadcast()
+	for len(d.queue) > 0 || d.host > 0 || d.waiting {
+		d.changed.Wait()
+	}
+	d.cache.clear()
+	d.pool.close()
+	d.backend.Close()
+	return nil
+}
+
+// acquire returns memory of at least n bytes. The caller holds d.mu.
+func (d *Device) acquire(n int64) (lease, error) { return d.pool.acquire(n) }
+
+// releaseBlock gives memory back. After Close there is nothing to give back.
+func (d *Device) releaseBlock(l lease) {
+	if d.closed && d.pool.closed {
+		return
+	}
+	if err := d.pool.release(l); err != nil {
+		panic("runtime: " + err.Error()) // the counts of users are wrong: a bug in this package
+	}
+}

@@ -1,0 +1,80 @@
+package backend
+
+import (
+	"errors"
+	"unsafe"
+)
+
+// ErrMemory is wrapped by errors that more free memory would have avoided. They
+// do not make the device unusable.
+var ErrMemory = errors.New("out of memory")
+
+// A Backend owns one compute device: its memory and the order in which
+// programs run on it. Programs run one after another, in the order of their
+// sequence numbers 1, 2, 3, …; the caller gives each number exactly once.
+//
+// Methods may be called from several goroutines; the caller serialises calls
+// of Submit so that they come in the order of their sequence numbers.
+type Backend interface {
+	// Name is the backend's name, as in "cpu".
+	Name() string
+	// Alloc returns uninitialised memory, aligned to 64 bytes, that the host
+	// can address too. The size is positive. A nil pointer means out of memory.
+	Alloc(bytes int64) unsafe.Pointer
+	// Free releases memory that Alloc returned.
+	Free(p unsafe.Pointer)
+	// Build prepares a program to be run many times.
+	Build(p *Program) (Code, error)
+	// Run executes an instance and waits for it: one crossing of cgo.
+	Run(seq uint64, in Instance) Result
+	// Submit queues an instance and returns at once.
+	Submit(seq uint64, in Instance)
+	// Wait blocks until the program with this number is complete.
+	Wait(seq uint64, in Instance) Result
+	// Close releases everything. No program may be queued or running.
+	Close()
+}
+
+// Code is a program made ready for a backend.
+type Code interface {
+	// Instance returns memory for one run of the program in flight; its error
+	// wraps ErrMemory.
+	Instance() (Instance, error)
+}
+
+// An Instance is one run of a program. It may be bound and run again after the
+// run is complete.
+type Instance interface {
+	// Bind sets the base address of each memory slot and the scalar parameters.
+	Bind(base []unsafe.Pointer, param []uint64)
+	// After makes the run fail, without running a command, if one of these
+	// earlier programs failed. None of them is more than MaxInFlight programs
+	// before this one.
+	After(seqs []uint64) error
+	// Release frees the instance.
+	Release()
+}
+
+// MaxInFlight is the largest number of programs that are submitted and not
+// complete at one time.
+const MaxInFlight = 256
+
+// Result is the outcome of a run.
+type Result struct {
+	Fault   Fault
+	Skipped bool  // a program named to After had failed
+	Err     error // the device failed; unless it wraps ErrMemory, every later run will too
+}
+
+// OK reports whether the run computed everything.
+func (r Result) OK() bool { return !r.Fault.Set && !r.Skipped && r.Err == nil }
+
+// Fault is a value that a kernel found to be out of bounds.
+type Fault struct {
+	Set    bool
+	Op     int32 // Command.Op of the kernel
+	Tensor int32
+	Pos    int64
+	Value  int64
+	Bound  int64
+}

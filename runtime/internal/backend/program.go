@@ -1,0 +1,62 @@
+package backend
+
+import "unsafe"
+
+// Program is a planned program: commands that run in order, each seeing the
+// memory effects of those before it.
+type Program struct {
+	Slots    int // memory slots; each run binds a base address to each
+	Params   int // scalar parameters of a run
+	Commands []Command
+}
+
+// Kind is what a command does.
+type Kind uint8
+
+// The commands.
+const (
+	Kernel Kind = iota // run a generated kernel over Items work items
+	Host               // call a Go function
+	Copy               // Bufs[0] ← Bufs[1], Bytes long
+	Fill               // Bufs[0] ← Pattern repeated, Bytes long
+)
+
+// Command is one step of a Program.
+type Command struct {
+	Kind    Kind
+	Name    string // for messages and traces
+	Op      int32  // position of the recorded call that the command belongs to
+	Guarded bool   // does nothing once a fault is set
+	// OnFault commands run only after a fault was set: they restore what
+	// commands before the fault had overwritten.
+	OnFault bool
+
+	Bufs []Buf
+
+	Func    unsafe.Pointer // Kernel: the C function
+	Block   []byte         // Kernel: parameter block, a multiple of 8 bytes
+	Patches []Patch        // Kernel: scalars written into the block at each run
+	Items   int64          // Kernel: independent work items, at least 1
+	Chunk   int64          // Kernel: the fewest items that are worth handing to another worker
+	Scratch int64          // Kernel: bytes of scratch memory for each worker
+
+	// HostFunc is the function of a Host command. param are the parameters of
+	// the run.
+	HostFunc func(bufs []unsafe.Pointer, param []uint64) Fault
+
+	Bytes   int64  // Copy and Fill
+	Pattern uint64 // Fill: the element, repeated to eight bytes
+}
+
+// Buf is a place in memory: an offset from the base of a slot.
+type Buf struct {
+	Slot int32
+	Off  int64
+}
+
+// Patch copies a scalar parameter of the run into a parameter block.
+type Patch struct {
+	Off   int32
+	Bytes int32 // 4 or 8
+	Param int32
+}

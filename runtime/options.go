@@ -1,0 +1,83 @@
+package runtime
+
+import goruntime "runtime"
+
+// Option changes how Open sets up a device.
+type Option func(*config) error
+
+type config struct {
+	workers   int
+	poolBytes int64
+	poolCount int
+	programs  int
+	reference bool
+	isa       string
+}
+
+func defaults() config {
+	return config{
+		workers:   goruntime.GOMAXPROCS(0),
+		poolBytes: 1 << 30,
+		poolCount: 4096,
+		programs:  64,
+	}
+}
+
+// WithWorkers sets how many threads share the work of one kernel, the
+// submitting one included. The default is GOMAXPROCS. Results do not depend on it.
+func WithWorkers(n int) Option {
+	return func(c *config) error {
+		if n < 1 || n > 1024 {
+			return opError("open", ErrOption, "%d workers, must be in [1, 1024]", n)
+		}
+		c.workers = n
+		return nil
+	}
+}
+
+// WithPoolCap sets how many bytes of free device memory are kept for reuse. The
+// default is 1 GiB; 0 keeps none.
+func WithPoolCap(bytes int64) Option {
+	return func(c *config) error {
+		if bytes < 0 {
+			return opError("open", ErrOption, "pool cap of %d bytes, must not be negative", bytes)
+		}
+		c.poolBytes = bytes
+		return nil
+	}
+}
+
+// WithProgramCap sets how many planned programs are kept for reuse. The default
+// is 64.
+func WithProgramCap(n int) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return opError("open", ErrOption, "program cap of %d, must be at least 1", n)
+		}
+		c.programs = n
+		return nil
+	}
+}
+
+// Reference selects the reference device, which runs the generated Go functions
+// in float64. Without cgo every device is a reference device.
+func Reference() Option {
+	return func(c *config) error {
+		c.reference = true
+		return nil
+	}
+}
+
+// WithISA limits the CPU device to an instruction set: "baseline", "avx2" or
+// "avx512". One that the machine lacks is an error. The default is the best
+// there is.
+func WithISA(name string) Option {
+	return func(c *config) error {
+		switch name {
+		case "baseline", "avx2", "avx512":
+			c.isa = name
+			return nil
+		}
+		return opError("open", ErrOption, "unknown instruction set %q, want baseline, avx2 or avx512", name)
+	}
+}

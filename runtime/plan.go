@@ -1,0 +1,402 @@
+package runtime
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/kernelgen/kgen/runtime/internal/backend"
+)
+
+// plan is a program made ready for the backend, for all runs of one structure.
+type plan struct {
+	key   []uint64
+	code  backend.Code
+	arena int64              // bytes of the memory that values share
+	bases []int32            // slot of each memory slot of the program after the first, which is the arena
+	reads []int64            // where in the arena each read-back lies
+	free  []backend.Instance // not in flight
+
+	evicted bool // the cache has forgotten it
+
+	older, newer *plan // by time of use
+}
+
+// place is memory that commands of a program use: that of a slot of the run, or
+// something that only the program knows.
+type place struct {
+	bytes       int64
+	first, last int32 // commands that use it
+	base        int32 // memory slot of the program; 0 is the arena
+	off         int64 // in the arena
+	used        bool
+}
+
+// planner turns the records [from, end) of a run into commands. Its slices are
+// reused.
+type planner struct {
+	r          *run
+	needed     []bool // by slot: a later command reads it, or it outlives the part
+	kernels    []int32
+	live       []bool // by kernel of all records
+	places     []place
+	cmds       []backend.Command
+	undo       []backend.Command
+	faulty     int32 // number of kernels up to the last that may find a fault
+	snapshots  []snapshot
+	arena      arena
+	err        *Error
+	paramStart int32
+}
+
+// snapshot is a range of a slot that was saved before it was updated.
+type snapshot struct {
+	slot     int32
+	off, end int64
+}
+
+// outlives reports whether the memory of a slot is not the part's own.
+func (r *run) outlives(s *slot) bool { return s.external || s.keep || r.part }
+
+// build plans the part of the run.
+func (p *planner) build(r *run) (*plan, *Error) {
+	p.r, p.err = r, nil
+	p.cmds, p.undo, p.places, p.snapshots = nil, p.undo[:0], p.places[:0], p.snapshots[:0]
+	out := &plan{}
+	for i := range r.slots {
+		s := &r.slots[i]
+		pl := place{bytes: s.buf.bytes}
+		if r.outlives(s) {
+			out.bases = append(out.bases, int32(i))
+			pl.base = int32(len(out.bases))
+		}
+		p.places = append(p.places, pl)
+	}
+	p.liveness()
+	p.emit(out)
+	for i := len(p.undo) - 1; i >= 0; i-- {
+		p.command(p.undo[i])
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	p.assign(out)
+	params := 0
+	if r.end > r.from {
+		params = len(r.params) - int(p.paramStart)
+	}
+	code, err := r.d.backend.Build(&backend.Program{Slots: 1 + len(out.bases), Params: params, Commands: p.cmds})
+	if err != nil {
+		return nil, &Error{Op: "plan", Batch: r.batch, Err: err, Text: err.Error()}
+	}
+	out.code = code
+	return out, nil
+}
+
+// liveness marks the kernels whose results somebody reads. A kernel is live if
+// it writes memory that outlives the part or that a later live kernel reads.
+func (p *planner) liveness() {
+	r := p.r
+	p.needed = grow(p.needed, len(r.slots))
+	for i := range r.slots {
+		p.needed[i] = r.outlives(&r.slots[i])
+	}
+	p.kernels = grow(p.kernels, int(r.end-r.from)+1)
+	total := int32(0)
+	for i := r.from; i < r.end; i++ {
+		p.kernels[i-r.from] = total
+		total += p.steps(&r.recs[i])
+	}
+	p.kernels[r.end-r.from] = total
+	p.live = grow(p.live, int(total))
+	p.faulty = 0
+	for i := r.end - 1; i >= r.from; i-- {
+		p.mark(&r.recs[i], p.kernels[i-r.from])
+	}
+}
+
+// steps returns how many commands a record may become.
+func (p *planner) steps(rec *record) int32 {
+	if rec.kind == recordOp && !p.r.d.reference {
+		return int32(len(rec.op.Variants[rec.variant].Kernel))
+	}
+	return 1
+}
+
+// slotOf returns the slot of an argument of a record.
+func (p *planner) slotOf(rec *record, i int32) int32 { return p.r.nodes[p.r.args[rec.arg+i]].slot }
+
+// mark finds the live commands of a record, given what later ones need.
+func (p *planner) mark(rec *record, at int32) {
+	switch {
+	case rec.kind == recordRead:
+		p.live[at] = true
+		p.needed[p.slotOf(rec, 0)] = true
+	case rec.kind != recordOp:
+		p.live[at] = p.needed[p.slotOf(rec, rec.nIn)]
+		if rec.nIn > 0 && p.live[at] {
+			p.needed[p.slotOf(rec, 0)] = true
+		}
+	case p.r.d.reference:
+		p.markHost(rec, at)
+	default:
+		p.markKernels(rec, at)
+	}
+}
+
+func (p *planner) markHost(rec *record, at int32) {
+	live := false
+	for j := range rec.op.Ins {
+		if rec.op.Ins[j].InOut {
+			live = live || p.needed[p.slotOf(rec, int32(j))]
+		}
+	}
+	for j := rec.nIn; j < rec.nIn+rec.nOut; j++ {
+		live = live || p.needed[p.slotOf(rec, j)]
+	}
+	p.live[at] = live
+	if !live {
+		return
+	}
+	for j := range rec.nIn {
+		p.needed[p.slotOf(rec, j)] = true
+	}
+	if mayFault(&rec.op.Variants[rec.variant], nil) {
+		p.faulty = max(p.faulty, at+1)
+	}
+}
+
+func (p *planner) markKernels(rec *record, at int32) {
+	v := &rec.op.Variants[rec.variant]
+	tensors := rec.nIn + rec.nOut
+	temps := make([]bool, len(v.Temps))
+	need := func(b Buffer) *bool {
+		if t := int32(b.Tensor); t >= tensors {
+			return &temps[t-tensors]
+		}
+		return &p.needed[p.slotOf(rec, int32(b.Tensor))]
+	}
+	for k := len(v.Kernel) - 1; k >= 0; k-- {
+		kernel := &v.Kernel[k]
+		live := false
+		for _, b := range kernel.Buffers {
+			live = live || b.Write && *need(b)
+		}
+		p.live[at+int32(k)] = live
+		if !live {
+			continue
+		}
+		for _, b := range kernel.Buffers {
+			if !b.Write || int32(b.Tensor) < rec.nIn {
+				*need(b) = true
+			}
+		}
+		if mayFault(v, kernel) {
+			p.faulty = max(p.faulty, at+int32(k)+1)
+		}
+	}
+}
+
+// mayFault reports whether a kernel, or a whole variant, reads integers, which
+// it may find out of bounds.
+func mayFault(v *Variant, k *Kernel) bool {
+	if k == nil {
+		for _, t := range v.Ins {
+			if !t.float() {
+				return true
+			}
+		}
+		return false
+	}
+	for _, b := range k.Buffers {
+		if int(b.Tensor) < len(v.Ins) && !v.Ins[b.Tensor].float() {
+			return true
+		}
+	}
+	return false
+}
+
+// emit makes the commands of all live steps.
+func (p *planner) emit(out *plan) {
+	r := p.r
+	for i := r.from; i < r.end && p.err == nil; i++ {
+		rec := &r.recs[i]
+		if i == r.from {
+			p.paramStart = rec.param
+		}
+		at := p.kernels[i-r.from]
+		switch rec.kind {
+		case recordRead:
+			p.emitRead(rec, i, out)
+		case recordFill, recordCopy:
+			if p.live[at] {
+				p.emitMove(rec, i)
+			}
+		default:
+			p.emitOp(rec, i, at)
+		}
+	}
+}
+
+func (p *planner) emitOp(rec *record, i, at int32) {
+	v := &rec.op.Variants[rec.variant]
+	if p.r.d.reference {
+		if p.live[at] {
+			p.save(rec, i, at)
+			p.command(p.hostCommand(rec, i, v))
+		}
+		return
+	}
+	temps := int32(-1)
+	for k := range v.Kernel {
+		if !p.live[at+int32(k)] {
+			continue
+		}
+		if temps < 0 {
+			temps = p.tempPlaces(rec, v)
+		}
+		cmd, ok := p.kernelCommand(rec, i, v, &v.Kernel[k], temps)
+		if !ok {
+			continue
+		}
+		if v.Kernel[k].Guarded {
+			p.save(rec, i, at+int32(k))
+		}
+		p.command(cmd)
+	}
+}
+
+// command appends a command and notes which places it uses.
+func (p *planner) command(c backend.Command) {
+	at := int32(len(p.cmds))
+	for _, b := range c.Bufs {
+		pl := &p.places[b.Slot]
+		if !pl.used {
+			pl.first, pl.used = at, true
+		}
+		pl.last = at
+	}
+	p.cmds = append(p.cmds, c)
+}
+
+// newPlace adds memory that only the program knows.
+func (p *planner) newPlace(bytes int64) int32 {
+	p.places = append(p.places, place{bytes: bytes})
+	return int32(len(p.places) - 1)
+}
+
+// buf returns the memory of an argument of a record.
+func (p *planner) buf(rec *record, i int32) backend.Buf {
+	n := &p.r.nodes[p.r.args[rec.arg+i]]
+	return backend.Buf{Slot: n.slot, Off: n.v.off}
+}
+
+func (p *planner) emitRead(rec *record, i int32, out *plan) {
+	v := p.r.nodes[p.r.args[rec.arg]].v
+	to := p.newPlace(max(v.byteSize(), 1))
+	p.command(backend.Command{Kind: backend.Copy, Name: "read", Op: i - p.r.from, Bytes: v.byteSize(),
+		Bufs: []backend.Buf{{Slot: to}, p.buf(rec, 0)}})
+	out.reads = append(out.reads, int64(to))
+}
+
+func (p *planner) emitMove(rec *record, i int32) {
+	v := p.r.nodes[p.r.args[rec.arg+rec.nIn]].v
+	if v.count == 0 {
+		return
+	}
+	c := backend.Command{Kind: backend.Fill, Name: rec.name(), Op: i - p.r.from, Bytes: v.byteSize(), Pattern: rec.fill,
+		Bufs: []backend.Buf{p.buf(rec, rec.nIn)}}
+	if rec.kind == recordCopy {
+		c.Kind = backend.Copy
+		c.Bufs = append(c.Bufs, p.buf(rec, 0))
+	}
+	p.command(c)
+}
+
+// tempPlaces adds the workspace of a variant and returns its first place.
+func (p *planner) tempPlaces(rec *record, v *Variant) int32 {
+	first := int32(len(p.places))
+	for _, t := range v.Temps {
+		n, ok := p.extent(rec, t.Axes)
+		if !ok || n > math.MaxInt64/4/t.Type.Size() {
+			p.tooLarge(rec, "its workspace")
+			return first
+		}
+		p.newPlace(n * t.Type.Size())
+	}
+	return first
+}
+
+// extent returns the product of the extents of some axes, and whether it fits.
+func (p *planner) extent(rec *record, axes []uint8) (int64, bool) {
+	n, ok := int64(1), true
+	for _, a := range axes {
+		size := p.r.sizes[rec.size+int32(a)]
+		if size == 0 {
+			return 0, true
+		}
+		var fits bool
+		n, fits = mul(n, size)
+		ok = ok && fits
+	}
+	return n, ok
+}
+
+func (p *planner) tooLarge(rec *record, what string) {
+	if p.err == nil {
+		p.err = &Error{Op: rec.op.Name, Batch: p.r.batch, Site: rec.where(), Err: ErrShape,
+			Text: fmt.Sprintf("%s is more than an int64 holds", what)}
+	}
+}
+
+// save keeps what the command that follows overwrites in memory from before the
+// program, if that command or one after it may find a fault, and restores it
+// then: a program that fails changes nothing.
+func (p *planner) save(rec *record, i, kernel int32) {
+	if kernel >= p.faulty {
+		return
+	}
+	for j := range rec.op.Ins {
+		if !rec.op.Ins[j].InOut {
+			continue
+		}
+		n := &p.r.nodes[p.r.args[rec.arg+int32(j)]]
+		if !p.r.slots[n.slot].external || n.v.count == 0 || p.saved(n) {
+			continue
+		}
+		p.snapshots = append(p.snapshots, snapshot{n.slot, n.v.off, n.v.off + n.v.byteSize()})
+		c := backend.Command{Kind: backend.Copy, Name: "save", Op: i - p.r.from, Bytes: n.v.byteSize(),
+			Bufs: []backend.Buf{{Slot: p.newPlace(n.v.byteSize())}, {Slot: n.slot, Off: n.v.off}}}
+		p.command(c)
+		c.Name, c.OnFault = "restore", true
+		c.Bufs = []backend.Buf{c.Bufs[1], c.Bufs[0]}
+		p.undo = append(p.undo, c)
+	}
+}
+
+// saved reports whether the memory of n was saved before.
+func (p *planner) saved(n *node) bool {
+	for _, s := range p.snapshots {
+		if s.slot == n.slot && s.off <= n.v.off && n.v.off+n.v.byteSize() <= s.end {
+			return true
+		}
+	}
+	return false
+}
+
+// assign gives each place its memory and makes the commands refer to it.
+func (p *planner) assign(out *plan) {
+	out.arena = p.arena.layout(p.places)
+	for i := range p.cmds {
+		for j := range p.cmds[i].Bufs {
+			b := &p.cmds[i].Bufs[j]
+			pl := &p.places[b.Slot]
+			b.Slot = pl.base
+			if pl.base == 0 {
+				b.Off += pl.off
+			}
+		}
+	}
+	for i, pl := range out.reads {
+		out.reads[i] = p.places[pl].off
+	}
+}

@@ -1,0 +1,49 @@
+#!/bin/sh
+# The whole suite. Fails on the first stage that fails, and when a test was
+# skipped.
+set -eu
+cd "$(dirname "$0")/.."
+export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+stage() { printf '\n== %s\n' "$1"; }
+
+# run prints the results of `go test`, and fails on a failure or a skipped test.
+run() {
+	if ! go test -v "$@" >"$log" 2>&1; then
+		grep -v '^=== \|^ *--- PASS' "$log" || true
+		exit 1
+	fi
+	if grep -E '^ *--- SKIP' "$log"; then
+		echo "test: tests were skipped, see above: run make tools" >&2
+		exit 1
+	fi
+	grep -E '^(ok|FAIL|panic)' "$log"
+}
+
+stage "gofmt"
+unformatted=$(git ls-files '*.go' | xargs gofmt -l)
+if [ -n "$unformatted" ]; then
+	echo "test: gofmt -w would change:" >&2
+	echo "$unformatted" >&2
+	exit 1
+fi
+
+stage "go build, go vet"
+go build ./...
+go vet ./...
+
+stage "kgen check"
+go build -o bin/kgen ./cmd/kgen
+bin/kgen check
+
+stage "go test"
+run ./...
+
+stage "go test -race: runtime"
+run -race -short ./runtime/...
+
+stage "go test without cgo"
+CGO_ENABLED=0 go build ./...
+CGO_ENABLED=0 run -short ./runtime/... ./generated/...
