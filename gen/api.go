@@ -1,22 +1,23 @@
 package gen
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/grad"
-	"github.com/kernelgen/kgen/gen/spec"
 )
 
 // apiFile describes the Go file of a spec to its emitter.
 func (m *Module) apiFile(s *Spec) *goapi.File {
-	file := &goapi.File{Spec: s.File, Package: m.OpsPath()}
+	file := &goapi.File{Spec: s.File, Package: m.OpsPath(), Kernels: m.kernelsPath(s.Group)}
 	forward := s.Ops[0]
 	for _, p := range forward.Programs[0].Params {
 		if goapi.HasConst(p) {
 			file.Consts = append(file.Consts, goapi.Const{Name: forward.ConstName(p.Name), Param: p, Op: s.Name})
 		}
 	}
+	file.Internal = s.internal
 	file.Funcs = append(s.funcs(s.Ops, s.Doc), s.funcs(s.gradients(), "")...)
 	return file
 }
@@ -28,7 +29,10 @@ func (s *Spec) funcs(ops []*Op, doc string) []*goapi.Func {
 	for _, op := range ops {
 		name := op.FuncName()
 		if n := len(list); n == 0 || list[n-1].Name != name {
-			list = append(list, &goapi.Func{Name: name, Doc: s.docOf(op, doc), TypeVars: s.TypeVars, Lists: op.lists()})
+			list = append(list, &goapi.Func{
+				Name: name, Doc: s.docOf(op, doc), Static: StaticName(op.tensorChoices()), TypeVars: s.TypeVars, Lists: op.lists(),
+				Gradient: op.isGradient,
+			})
 		}
 		f := list[len(list)-1]
 		f.Ops = append(f.Ops, op.api())
@@ -47,11 +51,16 @@ func (op *Op) lists() []string {
 	return names
 }
 
+// tensorChoices returns the op's choices but for the lengths of its lists.
+func (op *Op) tensorChoices() []Choice {
+	return slices.DeleteFunc(slices.Clone(op.Choices), func(c Choice) bool { return c.Kind == List })
+}
+
 // docOf returns the documentation of an op's function: what it computes, which
 // choices it makes, where the formula comes from.
 func (s *Spec) docOf(op *Op, doc string) []string {
 	name := op.FuncName()
-	if op.Name != s.Name {
+	if op.isGradient {
 		doc = "computes the gradient of " + strings.TrimSuffix(s.GoName, ".") + ": the cotangents of its operands from those of its results."
 	}
 	doc = strings.TrimPrefix(doc, s.GoName+" ")
@@ -115,7 +124,7 @@ func (op *Op) ident() string {
 func (op *Op) api() *goapi.Op {
 	o := &goapi.Op{Bound: op.Bound.Op, Var: op.ident() + "Op"}
 	for _, p := range op.Programs {
-		types := spec.GoName(strings.ReplaceAll(DTypeName(p), "/", "_"))
+		types := goapi.TypedName(strings.ReplaceAll(DTypeName(p), "/", "_"))
 		o.Refs = append(o.Refs, op.ident()+types+"Ref")
 	}
 	for _, f := range op.cFuncs() {
@@ -123,6 +132,9 @@ func (op *Op) api() *goapi.Op {
 	}
 	if op.Grad != nil {
 		o.Grad = gradOf(op.Grad)
+	}
+	if op.isGradient {
+		o.Accumulate = accumulateVar
 	}
 	return o
 }

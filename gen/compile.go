@@ -18,9 +18,10 @@ import (
 
 // Result is a compiled module.
 type Result struct {
-	Specs  []*Spec    // in the order of their paths
-	shared []out.File // files that all specs give together
-	source func(file string) []byte
+	Specs    []*Spec    // in the order of their paths
+	internal []*Spec    // what generated code needs beside them
+	shared   []out.File // files that all specs give together
+	source   func(file string) []byte
 }
 
 // Spec is one spec with what the stages made of it.
@@ -29,6 +30,8 @@ type Spec struct {
 	Hash  uint64 // of the spec and of the specs that it inlines
 	Ops   []*Op
 	Files []out.File
+
+	internal bool // part of the generator
 }
 
 // Source returns the text of a spec file, as positions count it; nil for any
@@ -37,8 +40,17 @@ func (r *Result) Source(file string) []byte { return r.source(file) }
 
 // Files returns every file that the module's specs give.
 func (r *Result) Files() []out.File {
-	files := slices.Clone(r.shared)
+	files := r.sharedFiles()
 	for _, s := range r.Specs {
+		files = append(files, s.Files...)
+	}
+	return files
+}
+
+// sharedFiles returns the files that belong to no single spec.
+func (r *Result) sharedFiles() []out.File {
+	files := slices.Clone(r.shared)
+	for _, s := range r.internal {
 		files = append(files, s.Files...)
 	}
 	return files
@@ -47,7 +59,7 @@ func (r *Result) Files() []out.File {
 // FilesOf returns the files that the specs at the given paths give, or those
 // below them where a path is a folder, and the files that all specs share.
 func (r *Result) FilesOf(paths []string) []out.File {
-	files := slices.Clone(r.shared)
+	files := r.sharedFiles()
 	for _, s := range r.Specs {
 		if slices.ContainsFunc(paths, func(p string) bool { return p == s.File || strings.HasPrefix(s.File, p+"/") }) {
 			files = append(files, s.Files...)
@@ -78,7 +90,14 @@ func (m *Module) Compile() (*Result, diag.List, error) {
 	if len(list) > 0 {
 		return res, list, nil
 	}
-	list, err := m.bindAll(res.Specs, func(file string) diag.Pos { return familyPos(set, file) })
+	if slices.ContainsFunc(res.Specs, func(s *Spec) bool { return s.Grad != nil }) {
+		s, err := accumulate()
+		if err != nil {
+			return nil, nil, err
+		}
+		res.internal = append(res.internal, s)
+	}
+	list, err := m.bindAll(append(slices.Clone(res.Specs), res.internal...), func(file string) diag.Pos { return familyPos(set, file) })
 	if err != nil || len(list) > 0 {
 		return res, list, err
 	}

@@ -22,6 +22,8 @@ type Op struct {
 	Programs []*expr.Program
 	Bound    *bind.Result
 	Grad     *Gradient // nil when the op has none
+
+	isGradient bool // is the gradient of another op
 }
 
 // Gradient is the op that computes the gradient of another one.
@@ -121,21 +123,39 @@ func opsOf(s *expr.Spec, gradPos diag.Pos) ([]*Op, diag.List) {
 // derive adds the gradient of every variant of op.
 func (op *Op) derive(decl *expr.GradDecl, pos diag.Pos) diag.List {
 	var list diag.List
-	d := &Op{Name: decl.Name, GoName: decl.GoName, Choices: op.Choices}
+	d := &Op{Name: decl.Name, GoName: decl.GoName, Choices: op.Choices, isGradient: true}
 	var from *grad.Result
+	narrow := op.narrow()
 	for _, p := range op.Programs {
-		res, wrong := grad.Derive(p, grad.Decl{Name: decl.Name, Wrt: decl.Wrt, From: decl.From, Pos: pos})
+		res, wrong := grad.Derive(p, grad.Decl{Name: decl.Name, Wrt: decl.Wrt, From: decl.From, Narrow: narrow, Pos: pos})
 		if len(wrong) > 0 {
 			list = append(list, wrong...)
 			continue
 		}
 		d.Programs = append(d.Programs, res.Program)
+		if from != nil && !slices.Equal(from.In, res.In) {
+			list.Add(pos, "the gradient of %s reads other tensors for other types", op.Name)
+		}
 		from = res
 	}
 	if len(list) == 0 {
 		op.Grad = &Gradient{Op: d, From: from}
 	}
 	return list
+}
+
+// narrow returns the names of the outputs that a variant stores in less than
+// f32.
+func (op *Op) narrow() []string {
+	var names []string
+	for i, t := range op.Programs[0].Outs {
+		if slices.ContainsFunc(op.Programs, func(p *expr.Program) bool {
+			return p.Outs[i].Type == expr.F16 || p.Outs[i].Type == expr.BF16
+		}) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }
 
 // bind plans and lowers the op for the package at importPath.

@@ -42,19 +42,16 @@ func (s *Spec) all() []*Op { return append(slices.Clone(s.Ops), s.gradients()...
 // render renders every file of the module.
 func (m *Module) render(res *Result) error {
 	var errs []error
-	var symbols, shaders []string
-	for _, s := range res.Specs {
+	var shaders []string
+	var groups []*kernelGroup
+	for _, s := range append(slices.Clone(res.Specs), res.internal...) {
 		files, err := m.renderSpec(s)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", s.File, err))
 			continue
 		}
 		s.Files = files
-		for _, op := range s.all() {
-			for _, f := range op.cFuncs() {
-				symbols = append(symbols, f.Symbol)
-			}
-		}
+		groups = addSymbols(groups, s)
 		for _, f := range files {
 			if rest, ok := strings.CutPrefix(f.Path, shaderDir+"/"); ok {
 				shaders = append(shaders, rest)
@@ -62,23 +59,67 @@ func (m *Module) render(res *Result) error {
 		}
 	}
 	var err error
-	res.shared, err = m.renderShared(symbols, shaders)
+	res.shared, err = m.renderShared(groups, shaders)
 	return errors.Join(append(errs, err)...)
 }
 
-// renderShared renders the files that all specs give together.
-func (m *Module) renderShared(symbols, shaders []string) ([]out.File, error) {
-	files := []out.File{opsFile("doc.go", goapi.PackageDoc(opsPackage, m.Path))}
-	if len(symbols) > 0 {
-		files = append(files,
-			opsFile("kernels_cgo.go", goapi.KernelsCgo(opsPackage, symbols)),
-			opsFile("kernels_nocgo.go", goapi.KernelsNoCgo(opsPackage, symbols)))
-		headers, err := emitc.Headers()
-		if err != nil {
-			return nil, err
+// kernelGroup is the package of the C kernels of one group of specs.
+type kernelGroup struct {
+	group   string
+	symbols []string
+}
+
+// addSymbols adds the C kernels of s to its group.
+func addSymbols(groups []*kernelGroup, s *Spec) []*kernelGroup {
+	var symbols []string
+	for _, op := range s.all() {
+		for _, f := range op.cFuncs() {
+			symbols = append(symbols, f.Symbol)
 		}
+	}
+	if len(symbols) == 0 {
+		return groups
+	}
+	i := slices.IndexFunc(groups, func(g *kernelGroup) bool { return g.group == s.Group })
+	if i < 0 {
+		i = len(groups)
+		groups = append(groups, &kernelGroup{group: s.Group})
+	}
+	groups[i].symbols = append(groups[i].symbols, symbols...)
+	return groups
+}
+
+// kernelsPackage is the name of the package of a group's C kernels, and that of
+// its directory: c and the letters and digits of the group, so that no group
+// gives a keyword.
+func kernelsPackage(group string) string {
+	return "c" + strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(group))
+}
+
+// kernelsPath is the import path of the package of a group's C kernels.
+func (m *Module) kernelsPath(group string) string {
+	return m.OpsPath() + "/internal/" + kernelsPackage(group)
+}
+
+// renderShared renders the files that all specs give together.
+func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.File, error) {
+	files := []out.File{opsFile("doc.go", goapi.PackageDoc(opsPackage, m.Path))}
+	headers, err := emitc.Headers()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		pkg := kernelsPackage(g.group)
+		files = append(files,
+			kernelsFile(g.group, "kernels_cgo.go", goapi.KernelsCgo(pkg, g.group, g.symbols)),
+			kernelsFile(g.group, "kernels_nocgo.go", goapi.KernelsNoCgo(pkg, g.group, g.symbols)))
 		for name, text := range headers {
-			files = append(files, opsFile(name, append([]byte(out.Marker("specs")), text...)))
+			files = append(files, kernelsFile(g.group, name, append([]byte(out.Marker("specs")), text...)))
 		}
 	}
 	if len(shaders) > 0 {
@@ -94,6 +135,10 @@ func opsFile(name string, data []byte) out.File {
 	return out.File{Path: path.Join(opsDir, name), Data: data}
 }
 
+func kernelsFile(group, name string, data []byte) out.File {
+	return out.File{Path: path.Join(opsDir, "internal", kernelsPackage(group), name), Data: data}
+}
+
 // renderSpec renders the files of one spec.
 func (m *Module) renderSpec(s *Spec) ([]out.File, error) {
 	base := goapi.FileBase(s.Name)
@@ -107,12 +152,21 @@ func (m *Module) renderSpec(s *Spec) ([]out.File, error) {
 		return nil, err
 	}
 	files := []out.File{opsFile(base+".go", source), opsFile(base+"_ref.go", ref)}
+	if !s.internal {
+		tests, err := goapi.Tests(file)
+		if err != nil {
+			return nil, err
+		}
+		if tests != nil {
+			files = append(files, opsFile(base+"_test.go", tests))
+		}
+	}
 	c, err := m.renderC(s, base)
 	if err != nil {
 		return nil, err
 	}
 	if c != nil {
-		files = append(files, opsFile(base+".c", c))
+		files = append(files, kernelsFile(s.Group, base+".c", c))
 	}
 	shader, err := renderMSL(s)
 	if err != nil {

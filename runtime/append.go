@@ -13,7 +13,7 @@ type request struct {
 	params []Scalar
 	outs   []DType  // of outputs whose type no input fixes; may be shorter
 	known  []dimsOf // outputs whose shapes are known beforehand
-	site   *sitePCs
+	site   sitePCs
 }
 
 // append checks shapes and conditions of a call, and records it; it returns the
@@ -38,7 +38,7 @@ func (b *Batch) append(r *run, q *request) (int32, *Error) {
 	rec := record{
 		kind: recordOp, op: op, variant: int32(variant),
 		arg: int32(len(r.args)), nIn: int32(len(op.Ins)), nOut: int32(len(op.Outs)),
-		size: int32(len(r.sizes)), param: int32(len(r.params)), site: *q.site,
+		size: int32(len(r.sizes)), param: int32(len(r.params)), site: q.site,
 	}
 	at := int32(len(r.recs))
 	r.sizes = append(r.sizes, b.unify.size...)
@@ -186,7 +186,7 @@ func (b *Batch) separate(r *run, q *request) {
 		for j := range q.op.Ins {
 			a, u := r.nodes[q.ins[j]].v, r.nodes[q.ins[i]].v
 			if j != i && a.overlaps(u) {
-				q.ins[j] = r.recordCopy(q.ins[j], q.site)
+				q.ins[j] = r.recordCopy(q.ins[j], &q.site)
 			}
 		}
 	}

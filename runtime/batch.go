@@ -153,6 +153,7 @@ func (b *Batch) Discard() {
 	if r, _ := b.take(); r != nil {
 		b.d.mu.Lock()
 		defer b.d.mu.Unlock()
+		b.d.release(r)
 		r.fail(&Error{Op: "batch", Batch: b.name, Err: ErrDiscarded, Text: "discarded before it was submitted"})
 		b.d.abandon(r)
 	}

@@ -159,8 +159,7 @@ func (r *run) appendRecord(key []uint64, rec *record) []uint64 {
 	case recordFill:
 		key = append(key, rec.fill)
 	case recordOp:
-		// The address tells ops apart that only differ in a call-back; the
-		// plan's commands keep the op's code alive.
+		// The address tells ops apart that only differ in a call-back.
 		key = append(key, rec.op.Hash, uint64(uintptr(unsafe.Pointer(rec.op))))
 		for _, n := range r.sizes[rec.size : int(rec.size)+len(rec.op.Axes)] {
 			key = append(key, uint64(n))

@@ -91,7 +91,7 @@ func (c *Call) record(r *run, static string, site *sitePCs) {
 		r.fail(c.located(why, site))
 		return
 	}
-	rec := request{op: c.op, static: static, ins: b.nodes, params: b.params, outs: b.outs, site: site}
+	rec := request{op: c.op, static: static, ins: b.nodes, params: b.params, outs: b.outs, site: *site}
 	if err := c.freeAxes(); err != nil {
 		r.fail(c.located(err.named(c.op.Name, ""), site))
 		return

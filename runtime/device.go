@@ -13,6 +13,7 @@ import (
 type Device struct {
 	backend   backend.Backend
 	reference bool
+	guards    bool
 	workers   int
 
 	mu      sync.Mutex
@@ -70,7 +71,7 @@ func Open(opts ...Option) (*Device, error) {
 }
 
 func newDevice(b backend.Backend, reference bool, c config) *Device {
-	d := &Device{backend: b, reference: reference, workers: c.workers, pool: newPool(b, c.poolBytes, c.poolCount)}
+	d := &Device{backend: b, reference: reference, guards: c.guards, workers: c.workers, pool: newPool(b, c.poolBytes, c.poolCount)}
 	d.slab.dev = d
 	d.changed.L = &d.mu
 	d.cache = programCache{limit: c.programs, plans: map[uint64][]*plan{}}
@@ -125,8 +126,18 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// acquire returns memory of at least n bytes. The caller holds d.mu.
-func (d *Device) acquire(n int64) (lease, error) { return d.pool.acquire(n) }
+// acquire returns memory for n bytes, and for guard bytes behind them. The
+// caller holds d.mu.
+func (d *Device) acquire(n int64) (lease, error) {
+	if !d.guards {
+		return d.pool.acquire(n)
+	}
+	l, err := d.pool.acquire(n + guardBytes)
+	if err == nil {
+		setGuard(l.ptr, l.bytes)
+	}
+	return l, err
+}
 
 // releaseBlock gives memory back. After Close there is nothing to give back.
 func (d *Device) releaseBlock(l lease) {

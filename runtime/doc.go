@@ -28,4 +28,37 @@
 // the order of their submission, so a kept result of a submitted batch may be
 // used in the next batch before it is computed. Every batch that has recorded
 // something ends with Sync, Submit or Discard.
+//
+// # Errors
+//
+// Deferred calls return no error. A batch holds the first one, with the name of
+// the operation, the call site and the sizes; calls after it do nothing, and
+// Sync returns it. A kernel that finds a bad value, such as an id outside its
+// table, ends the program: nothing after it runs, and what commands before it
+// had updated in place is put back from a copy. (The copy is made only where an
+// update comes before a kernel that reads integers, so a usual training step
+// pays nothing.) Programs that use results of a failed one fail as well, also
+// when they were submitted before. If the device itself fails, everything later
+// fails at once.
+//
+// # Memory
+//
+// Inside a program results share one arena by liveness; kept results and
+// resident tensors have blocks of their own. All of it comes from a pool with
+// size classes (WithPoolCap, Device.Trim, Device.Stats). A program of the same
+// structure (operations, shapes, types, static choices, pattern of arguments,
+// kept results) is planned once; values of scalars are not part of it.
+//
+// A tensor and its views share memory: an in-place operation on one shows in
+// the others. Inputs of an in-place call that overlap what it updates are
+// copied first, so they are read as they were; two updates of the same memory in
+// one call are refused. A batch whose recorded input is overwritten from outside
+// before it is submitted fails.
+//
+// # Cost
+//
+// Recording a call takes some 200 ns and allocates nothing. Sync with a context
+// that cannot end is a single call of C, on the calling thread; with one that
+// can, the device's own thread runs the program and a goroutine waits for it.
+// Results do not depend on the number of workers.
 package runtime

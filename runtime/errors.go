@@ -24,6 +24,7 @@ var (
 	ErrDepends     = errors.New("an earlier batch failed")
 	ErrNoKernel    = errors.New("there is no kernel")
 	ErrOption      = errors.New("invalid option")
+	ErrGuard       = errors.New("a kernel wrote past the end of a tensor")
 )
 
 // Error says what was wrong, where. Empty fields do not apply.

@@ -10,6 +10,7 @@ type gradient struct {
 	params []int32
 	known  []dimsOf
 	ins    []int32
+	pair   [2]int32
 	scalar []Scalar
 	index  []int32 // nodes of caller's memory that have a cotangent, see sortIndex
 	maxEnd []int64
@@ -124,14 +125,15 @@ func (b *Batch) reach(r *run) {
 	}
 }
 
-// activate marks a node, and those that share its memory.
+// activate marks a node, and those that stand for some of its memory with the
+// same contents.
 func (g *gradient) activate(r *run, n int32) {
 	if g.active[n] || !r.nodes[n].v.dtype.float() {
 		return
 	}
 	g.active[n] = true
 	for q := r.slots[r.nodes[n].slot].nodes; q >= 0; q = r.nodes[q].sibling {
-		if r.nodes[q].v.overlaps(r.nodes[n].v) {
+		if r.same(n, q) {
 			g.active[q] = true
 		}
 	}
@@ -212,10 +214,10 @@ func (b *Batch) differentiate(r *run, rec *record, cots []int32) *Error {
 		return &Error{Op: rec.op.Name, Site: rec.where(), Err: ErrNoGradient, Text: "has no gradient, and loss depends on a parameter through it"}
 	}
 	g := &b.grad
-	q := request{op: grad.Op, static: rec.op.Variants[rec.variant].Static, site: &rec.site}
+	q := request{op: grad.Op, static: rec.op.Variants[rec.variant].Static, site: rec.site}
 	base := len(cots)
 	for i, in := range grad.Ins {
-		n, err := b.gradInput(r, rec, in, cots[:base], grad.Op.Ins[i].Name)
+		n, err := b.gradInput(r, rec, grad.Op, i, in, cots[:base])
 		if err != nil {
 			return err
 		}
@@ -249,8 +251,8 @@ func (b *Batch) differentiate(r *run, rec *record, cots []int32) *Error {
 	return nil
 }
 
-// gradInput returns the node of an input of a gradient.
-func (b *Batch) gradInput(r *run, rec *record, in GradIn, cots []int32, name string) (int32, *Error) {
+// gradInput returns the node of input i of a gradient.
+func (b *Batch) gradInput(r *run, rec *record, op *Op, i int, in GradIn, cots []int32) (int32, *Error) {
 	if in.From == FromCotangent {
 		if n := cots[in.Index]; n >= 0 {
 			return n, nil
@@ -265,11 +267,27 @@ func (b *Batch) gradInput(r *run, rec *record, in GradIn, cots []int32, name str
 	}
 	n := r.args[at]
 	node := &r.nodes[n]
-	if w := r.lastWrite(node, node.ver, r.slots[node.slot].ver); w >= 0 {
+	if w := r.lastWrite(node, node.ver, r.slots[node.slot].ver); w >= 0 && op.reads(i) {
+		name := op.Ins[i].Name
 		return 0, &Error{Op: rec.op.Name, Arg: name, Site: rec.where(), Err: ErrOverwritten,
 			Text: fmt.Sprintf("the gradient reads %s, which %s overwrote: call Grad before it", name, r.opAt(r.writes[w].rec))}
 	}
 	return n, nil
+}
+
+// reads reports whether a kernel of the op reads the elements of input i, and
+// not its shape only.
+func (op *Op) reads(i int) bool {
+	for v := range op.Variants {
+		for k := range op.Variants[v].Kernel {
+			for _, b := range op.Variants[v].Kernel[k].Buffers {
+				if int(b.Tensor) == i {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // inheritAxes gives the axes that a caller of the gradient would choose the
@@ -312,9 +330,9 @@ func (b *Batch) sum(r *run, accumulate *Op, x, y int32, rec *record) (int32, *Er
 	if accumulate == nil {
 		return x, &Error{Op: rec.name(), Site: rec.where(), Err: ErrNoGradient, Text: "its input is used more than once, and no operation was generated that adds the cotangents"}
 	}
-	ins := [2]int32{x, y}
+	b.grad.pair = [2]int32{x, y}
 	b.unify.begin(accumulate)
-	at, err := b.append(r, &request{op: accumulate, ins: ins[:], site: &rec.site})
+	at, err := b.append(r, &request{op: accumulate, ins: b.grad.pair[:], site: rec.site})
 	if err != nil {
 		err.Site = rec.where()
 		return x, err

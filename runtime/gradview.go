@@ -17,39 +17,54 @@ func (b *Batch) fold(r *run, total, p, q int32, rec *record) (int32, *Error) {
 		return total, nil
 	}
 	pn, qn := &r.nodes[p], &r.nodes[q]
-	if !pn.v.overlaps(qn.v) && p != q || r.changed(pn, min(pn.ver, qn.ver), max(pn.ver, qn.ver)) {
+	if p != q && !r.same(p, q) {
 		return total, nil
 	}
 	part := g.cot[q]
-	switch {
-	case p == q:
-	case pn.v.inside(qn.v):
-		part = r.viewNode(part, pn.v.off-qn.v.off, pn.v)
-	case qn.v.inside(pn.v):
-		part = r.embed(part, qn.v, pn.v, rec)
-	default:
-		return total, opError("grad", ErrAlias, "views %v and %v of one tensor overlap in part: their gradients cannot be told apart", pn.v.shape(), qn.v.shape())
+	if p != q {
+		part = r.restrict(part, qn.v, pn.v, rec)
 	}
 	return b.sum(r, nil, total, part, rec)
 }
 
-// viewNode returns a node for part of the memory of node n, with the shape of
-// like.
-func (r *run) viewNode(n int32, off int64, like *value) int32 {
+// restrict turns the cotangent n of a value into what it says about another
+// that shares memory with it: a node with the shape of to, zero where from says
+// nothing.
+func (r *run) restrict(n int32, from, to *value, rec *record) int32 {
+	start := max(from.off, to.off)
+	end := min(from.off+from.byteSize(), to.off+to.byteSize())
+	if start == to.off && end == to.off+to.byteSize() {
+		return r.viewNode(n, start-from.off, to.shape(), to.count)
+	}
+	count := (end - start) / to.dtype.Size()
+	part := r.viewNode(n, start-from.off, []int64{count}, count)
+	return r.embed(part, start-to.off, to, rec)
+}
+
+// same reports whether two nodes have memory in common that was not written to
+// between them.
+func (r *run) same(p, q int32) bool {
+	x, y := &r.nodes[p], &r.nodes[q]
+	return x.v.overlaps(y.v) && !r.changed(x, min(x.ver, y.ver), max(x.ver, y.ver))
+}
+
+// viewNode returns a node for part of the memory of node n.
+func (r *run) viewNode(n int32, off int64, dims []int64, count int64) int32 {
 	base := r.nodes[n].v
-	dims := like.dims
-	v := r.newView(base, base.off+off, dims[:like.rank], like.count)
+	v := r.newView(base, base.off+off, dims, count)
 	i := r.addNode(v, r.slotFor(v.buf), -1)
 	r.dropHandle(i)
 	return i
 }
 
-// embed returns a node with the shape of whole that holds the cotangent n of
-// part at its place, and zero elsewhere.
-func (r *run) embed(n int32, part, whole *value, rec *record) int32 {
+// embed returns a node with the shape of whole that holds node n at an offset,
+// and zero elsewhere.
+func (r *run) embed(n int32, off int64, whole *value, rec *record) int32 {
 	dims := whole.dims
 	out := r.recordFill(whole.dtype, dims[:whole.rank], 0, &rec.site)
-	to := r.viewNode(out, part.off-whole.off, r.nodes[n].v)
+	part := r.nodes[n].v
+	dims = part.dims
+	to := r.viewNode(out, off, dims[:part.rank], part.count)
 	r.recs = append(r.recs, record{kind: recordCopy, arg: int32(len(r.args)), nIn: 1, nOut: 1, site: rec.site})
 	r.args = append(r.args, n, to)
 	return out

@@ -12,6 +12,7 @@ type config struct {
 	programs  int
 	reference bool
 	isa       string
+	guards    bool
 }
 
 func defaults() config {
@@ -79,5 +80,16 @@ func WithISA(name string) Option {
 			return nil
 		}
 		return opError("open", ErrOption, "unknown instruction set %q, want baseline, avx2 or avx512", name)
+	}
+}
+
+// WithGuards is for tests of kernels: each tensor and workspace has memory of
+// its own with guard bytes behind it, nothing is reused inside a program, and
+// memory that a program has not written yet holds NaN (-1 in integers). A
+// program that wrote to guard bytes ends with an error that wraps ErrGuard.
+func WithGuards() Option {
+	return func(c *config) error {
+		c.guards = true
+		return nil
 	}
 }

@@ -15,6 +15,9 @@ type plan struct {
 	bases []int32            // slot of each memory slot of the program after the first, which is the arena
 	reads []int64            // where in the arena each read-back lies
 	free  []backend.Instance // not in flight
+	ops   []*Op              // keeps their addresses in key from being used again
+
+	guards []guard // with Device.guards
 
 	evicted bool // the cache has forgotten it
 
@@ -29,6 +32,7 @@ type place struct {
 	base        int32 // memory slot of the program; 0 is the arena
 	off         int64 // in the arena
 	used        bool
+	rec         int32 // record that first uses it
 }
 
 // planner turns the records [from, end) of a run into commands. Its slices are
@@ -232,6 +236,7 @@ func (p *planner) emit(out *plan) {
 				p.emitMove(rec, i)
 			}
 		default:
+			out.ops = append(out.ops, rec.op)
 			p.emitOp(rec, i, at)
 		}
 	}
@@ -271,7 +276,7 @@ func (p *planner) command(c backend.Command) {
 	for _, b := range c.Bufs {
 		pl := &p.places[b.Slot]
 		if !pl.used {
-			pl.first, pl.used = at, true
+			pl.first, pl.used, pl.rec = at, true, c.Op
 		}
 		pl.last = at
 	}
@@ -385,7 +390,14 @@ func (p *planner) saved(n *node) bool {
 
 // assign gives each place its memory and makes the commands refer to it.
 func (p *planner) assign(out *plan) {
-	out.arena = p.arena.layout(p.places)
+	for _, pl := range out.reads { // the host takes them when the program is complete
+		p.places[pl].last = math.MaxInt32
+	}
+	if p.r.d.guards {
+		out.arena = p.spread(out)
+	} else {
+		out.arena = p.arena.layout(p.places)
+	}
 	for i := range p.cmds {
 		for j := range p.cmds[i].Bufs {
 			b := &p.cmds[i].Bufs[j]

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"math"
 	"sync"
 	"unsafe"
 
@@ -34,7 +35,7 @@ func newReference() *reference {
 func (b *reference) Name() string { return "reference" }
 
 func (b *reference) Alloc(bytes int64) unsafe.Pointer {
-	if bytes > maxGoAlloc {
+	if bytes > min(maxGoAlloc, math.MaxInt-blockAlign) {
 		return nil
 	}
 	mem := make([]byte, bytes+blockAlign)

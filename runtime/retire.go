@@ -11,7 +11,10 @@ import (
 // complete takes the result of a program from the backend, and retires it and
 // those after it that waited for it: runs are retired in order.
 func (d *Device) complete(r *run, res backend.Result) {
-	if res.OK() {
+	if d.guards {
+		r.overrun = r.checkGuards()
+	}
+	if res.OK() && r.overrun == nil {
 		r.collect()
 	}
 	d.mu.Lock()
@@ -68,6 +71,8 @@ func (d *Device) outcome(r *run) error {
 			}
 		}
 		return &Error{Op: "sync", Batch: r.batch, Err: ErrDepends}
+	case r.overrun != nil:
+		return r.overrun
 	case res.Fault.Set:
 		d.stats.Faults++
 		return r.fault(&res.Fault)
@@ -236,13 +241,11 @@ func (d *Device) restore(v *value) {
 
 // end lets go of everything the run refers to and tells whoever waits.
 func (d *Device) end(r *run) {
+	r.letGo()
 	for i := range r.nodes {
 		d.unpin(r.nodes[i].v)
 	}
 	for i := range r.slots {
-		if r.recorded {
-			d.letGo(r.slots[i].buf)
-		}
 		d.unref(r.slots[i].buf)
 	}
 	done := r.done

@@ -107,7 +107,8 @@ type run struct {
 	// The part that is submitted or was submitted last.
 	from     int32 // first record of the next part
 	end      int32
-	recorded bool // false once the batch has let go of it
+	recorded bool // false once the batch has handed it over
+	letGone  bool // its buffers do not count it as being recorded any more
 	part     bool // the part leaves the run open
 	async    bool // the waiter looks after it
 	seq      uint64
@@ -116,7 +117,8 @@ type run struct {
 	arena    lease
 	deps     []*completion // programs in flight that compute inputs
 	result   backend.Result
-	finished bool // the backend is done with it
+	overrun  error // guard bytes were written
+	finished bool  // the backend is done with it
 	done     *completion
 	partial  *completion // of a part that leaves the run open
 	next     *run        // free list

@@ -53,7 +53,8 @@ func (p *sitePCs) walk(skip func(function string) bool) (Site, bool) {
 	if n == 0 {
 		return Site{}, false
 	}
-	frames := goruntime.CallersFrames(p[:n])
+	pcs := *p // the copy goes to the heap, so that p need not
+	frames := goruntime.CallersFrames(pcs[:n])
 	for more := true; more; {
 		var f goruntime.Frame
 		f, more = frames.Next()

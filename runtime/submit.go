@@ -64,16 +64,20 @@ func (d *Device) release(r *run) {
 		d.changed.Wait()
 	}
 	r.recorded = false
-	for i := range r.slots {
-		d.letGo(r.slots[i].buf)
-	}
 }
 
-// letGo notes that a run no longer records with the buffer.
-func (d *Device) letGo(b *buffer) {
-	b.open--
-	if b.open == 0 {
-		b.log = b.log[:0]
+// letGo notes that the run records no more.
+func (r *run) letGo() {
+	if r.letGone {
+		return
+	}
+	r.letGone = true
+	for i := range r.slots {
+		b := r.slots[i].buf
+		b.open--
+		if b.open == 0 {
+			b.log = b.log[:0]
+		}
 	}
 }
 
@@ -120,14 +124,18 @@ func (d *Device) pending() *run {
 // and launch returns false. The caller holds d.mu.
 func (d *Device) launch(r *run) bool {
 	r.end = int32(len(r.recs))
-	if err := d.prepare(r); err != nil {
+	err := d.prepare(r)
+	if !r.part {
+		r.letGo()
+	}
+	if err != nil {
 		r.fail(err)
 		d.abandon(r)
 		return false
 	}
 	d.seq++
 	r.seq = d.seq
-	r.finished, r.async, r.result = false, false, backend.Result{}
+	r.finished, r.async, r.result, r.overrun = false, false, backend.Result{}, nil
 	for i := range r.slots {
 		s := &r.slots[i]
 		if s.buf.block == nil {
@@ -191,6 +199,9 @@ func (d *Device) prepare(r *run) error {
 	if r.inst, failed = plan.instance(); failed != nil {
 		return d.outOfMemory(r, failed)
 	}
+	if d.guards {
+		setGuard(r.arena.ptr, plan.arena)
+	}
 	d.bases = append(d.bases[:0], r.arena.ptr)
 	for _, i := range plan.bases {
 		d.bases = append(d.bases, r.slots[i].buf.ptr)
@@ -231,7 +242,7 @@ func (r *run) checkInputs() error {
 		if !s.external {
 			continue
 		}
-		if n.v.state == stateFailed {
+		if n.v.err != nil {
 			return &Error{Op: "sync", Batch: r.batch, Err: dependency{n.v.err},
 				Text: "the batch uses a result of one that failed: " + n.v.err.Error()}
 		}

@@ -187,8 +187,8 @@ func (u *unifier) matchGroup(a int, s dimsOf, at, n int, i int16) *refusal {
 	}
 	for k := range n {
 		if u.dims[g.start+k] != s.dims[at+k] {
-			return &refusal{ErrShape, fmt.Sprintf("%s has shape %v, axes %s are %v%s",
-				s.arg.Name, s.dims, u.op.Axes[a].Name, u.dims[g.start:g.start+g.n], u.source(a))}
+			return &refusal{ErrShape, fmt.Sprintf("%s has shape %v, axes %s%s are %v",
+				s.arg.Name, s.dims, u.op.Axes[a].Name, u.source(a), u.dims[g.start:g.start+g.n])}
 		}
 	}
 	return nil
@@ -397,7 +397,14 @@ func (u *unifier) notDerived(a int, n int64) *refusal {
 }
 
 func (u *unifier) wrongRank(s dimsOf) *refusal {
-	return &refusal{ErrShape, fmt.Sprintf("%s has shape %v, want %q", s.arg.Name, s.dims, u.declared(s.arg))}
+	text := fmt.Sprintf("%s has shape %v, want %q", s.arg.Name, s.dims, u.declared(s.arg))
+	for _, d := range s.arg.Shape {
+		if u.isGroup(d) && u.group[d[0]].start >= 0 {
+			g := u.group[d[0]]
+			text += fmt.Sprintf(", %s%s is %v", u.dimName(d), u.source(int(d[0])), u.dims[g.start:g.start+g.n])
+		}
+	}
+	return &refusal{ErrShape, text}
 }
 
 func (u *unifier) ambiguous() *refusal {

@@ -76,7 +76,7 @@ type value struct {
 	rec      int32 // the record that did it
 	before   state
 
-	err error // why it is poisoned or failed
+	err error // why it is poisoned, or of its batch that failed
 
 	// The node of the value in the run that looked last, if that is not the
 	// run that computes it.

@@ -1,9 +1,11 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/kernelgen/kgen/gen/diag"
 	"github.com/kernelgen/kgen/gen/spec"
 )
 
@@ -71,7 +73,36 @@ func (in *instance) addDeclared(a axisDecl) {
 	}
 	// An axis of a merged dimension of an input: its extent is said here, and
 	// that of its neighbour follows.
+	if late := in.laterSize(extent, old); late != nil {
+		in.list.Add(a.expr.pos(), "the extent of %s needs that of %s, which the file declares later", name, late.Name)
+		return
+	}
 	old.Free, old.Extent = a.free, extent
+}
+
+// laterSize returns an axis whose size e uses and that does not come before a.
+func (in *instance) laterSize(e Expr, a *Axis) *Axis {
+	for _, used := range sizes(e) {
+		if slices.Index(in.prog.Axes, used) >= slices.Index(in.prog.Axes, a) {
+			return used
+		}
+	}
+	return nil
+}
+
+// sizes returns the axes whose size e uses; e may be nil.
+func sizes(e Expr) []*Axis {
+	var axes []*Axis
+	if e == nil {
+		return nil
+	}
+	Walk(e, func(e Expr) bool {
+		if s, ok := e.(*Size); ok {
+			axes = append(axes, s.A)
+		}
+		return true
+	})
+	return axes
 }
 
 // standsAlone reports whether the axis is a dimension of its own in an input.
@@ -90,11 +121,13 @@ func (in *instance) standsAlone(name string) bool {
 // give one group that nothing else gives, and a merged dimension one axis.
 func (in *instance) checkExtents() {
 	known := map[string]bool{}
-	for _, a := range in.prog.Axes {
-		known[a.Name] = a.Free || a.Extent != nil
-	}
 	for grew := true; grew; {
 		grew = false
+		for _, a := range in.prog.Axes {
+			if !known[a.Name] && (a.Free || a.Extent != nil && allKnown(sizes(a.Extent), known)) {
+				known[a.Name], grew = true, true
+			}
+		}
 		for _, d := range in.inputs() {
 			for _, name := range in.solves(d, known) {
 				known[name], grew = true, true
@@ -104,6 +137,15 @@ func (in *instance) checkExtents() {
 	for _, d := range in.inputs() {
 		in.reportUnknown(d, known)
 	}
+}
+
+func allKnown(axes []*Axis, known map[string]bool) bool {
+	for _, a := range axes {
+		if !known[a.Name] {
+			return false
+		}
+	}
+	return true
 }
 
 // solves returns the axes that the shape of d gives once those known are known.
@@ -185,9 +227,10 @@ func (in *instance) pieces(d *decl) int {
 
 // addListAxis adds the axes of the pieces of a list and the axis of their sum.
 func (in *instance) addListAxis(d *decl, a axisName) {
-	if old := in.axes[a.name]; old != nil {
-		in.list.Add(a.at, "the list axis %s of %s has its extent from another input at %s", a.name, d.name, old.Pos)
-		return
+	for _, other := range in.inputs() {
+		if at, ok := findAxis(in.shape(other), a.name); ok && other != d {
+			in.list.Add(at, "the axis %s is that of the list %s, whose pieces alone give its extent", a.name, d.name)
+		}
 	}
 	var sum Expr
 	for n := 1; n <= in.pieces(d); n++ {
@@ -229,6 +272,17 @@ func (in *instance) addList(d *decl) {
 		in.prog.Ins = append(in.prog.Ins, t)
 	}
 	in.lists[d.name] = l
+}
+
+func findAxis(shape []shapeDim, name string) (diag.Pos, bool) {
+	for _, d := range shape {
+		for _, a := range d.axes {
+			if a.name == name {
+				return a.at, true
+			}
+		}
+	}
+	return diag.Pos{}, false
 }
 
 func isOwnDim(shape []shapeDim, axis string) bool {

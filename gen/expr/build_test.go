@@ -86,8 +86,8 @@ func TestFolding(t *testing.T) {
 	}{
 		{MulOf(at, x, Num(at, 1)), "x"},
 		{MulOf(at, Num(at, -1), x), "-x"},
-		{MulOf(at, x, Num(at, 0)), "x * 0.0"},
-		{AddOf(at, x, Num(at, 0)), "x + 0.0"},
+		{MulOf(at, x, Num(at, 0)), "x * 0"},
+		{AddOf(at, x, Num(at, 0)), "x + 0"},
 		{SubOf(at, x, Num(at, 0)), "x"},
 		{AddOf(at, x, NegOf(at, x)), "x - x"},
 		{MulOf(at, i, Whole(at, 0)), "0"},

@@ -150,7 +150,7 @@ func (e *env) abs(a *astCall) Expr {
 		}
 		return &Call{Node{Float, a.at}, FnAbs, []Expr{x}}
 	}
-	return &Call{Node{Int, a.at}, FnMax, []Expr{x, &Unary{Node{Int, a.at}, Neg, x}}}
+	return &Call{Node{Int, a.at}, FnMax, []Expr{x, negate(a.at, x)}}
 }
 
 // where checks a choice. A condition that is known at compile time leaves the

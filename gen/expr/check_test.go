@@ -122,7 +122,7 @@ expr = 'where(ta != "t", a, 2*a) * b'
 `)
 	var got []string
 	for _, p := range s.Instances {
-		got = append(got, fmt.Sprint(p.Static, p.Types, FormatShape(p.Ins[0].Shape)))
+		got = append(got, fmt.Sprintf("%v %v %s", p.Static, p.Types, FormatShape(p.Ins[0].Shape)))
 	}
 	want := "[{ta n}] [f32] M K|[{ta n}] [f16] M K|[{ta t}] [f32] K M|[{ta t}] [f16] K M"
 	if strings.Join(got, "|") != want {
@@ -279,7 +279,7 @@ names = ["pos"]
 	p := s.Instances[0]
 	expectSteps(t, p,
 		"pos[R D] = x > 0",
-		"each[R D] = where(pos && !!(x < 1) || !pos && !(x < 1), 1, 0)",
+		"each[R D] = where(pos && x < 1 || !pos && !(x < 1), 1, 0)",
 		"some_any[R] = any[D] pos",
 		"some[R] = where(some_any, 1, 0)",
 		"best[R] = argmax[D] x",
@@ -340,10 +340,10 @@ expr = "x[B, %s]"
 		ok    bool
 	}{
 		{"L", true}, {"size(L) - 1 - L", true}, {"start + S", true}, {"S", true}, {"P", true}, {"ids", true}, {"best", true},
-		{"2*V", true}, {"2*V + k - 1", true}, {"W / k", false}, {"(L + L)/2", false},
+		{"2*V", true}, {"2*V + k - 1", true}, {"W / k", true}, {"(L + L)/2", true}, {"(L + start) % size(L)", true},
 		{"max(0, min(size(L) - 1, L + start))", true}, {"where(start > 0, L, 0*L)", true},
 		{"L - 1", false}, {"L + 1", false}, {"start + S + 1", false}, {"start", false}, {"0", false}, {"ids + 1", false}, {"both", false},
-		{"2*V + k", false}, {"W", false}, {"N", false}, {"L*L", false}, {"min(0, L - 5)", false}, {"max(L, k)", false},
+		{"2*V + k", false}, {"(max(0, L) + 0) / k", false}, {"W / start", false}, {"(W + 1) / k", false}, {"(L + L + 2)/2", false}, {"L % k", false}, {"N % size(P)", false}, {"(L - 1)/k", false}, {"L % start", false}, {"W", false}, {"N", false}, {"L*L", false}, {"min(0, L - 5)", false}, {"max(L, k)", false},
 		{"-L", false}, {"L + k - 1", false}, {"i32(x)", false}, {"where(start > 0, L, k)", false},
 	}
 	for _, tt := range tests {
@@ -452,5 +452,38 @@ pattern = "leaky(relu(x))"
 	}
 	if s.GoName != "LossOf" || s.TypeNames["y"] != "T" || s.TypeNames["n"] != "i32" {
 		t.Errorf("spec: %+v", s)
+	}
+}
+
+// TestOneRun checks that broken files do not hide each other's mistakes: each of
+// ten has one, found by the TOML library, package spec or this package.
+func TestOneRun(t *testing.T) {
+	const in, out = "dtypes = [\"f32\"]\n[in.x]\nshape = \"P...\"\n", "[out.y]\nshape = \"P...\"\nexpr = \"x\"\n"
+	broken := []struct{ text, want string }{
+		{"dtypes = [\"f64\"]\n[in.x]\nshape = \"P...\"\n" + out, "1:11: unknown float type"},
+		{in + "[out.y]\nshape = \"P...\"\nexpr = \"gelo(x)\"\n", "6:9: unknown function"},
+		{in + "[out.y]\nshape = \"P...\"\nexpr = \"x * alpha\"\n", "6:13: unknown name"},
+		{in + "[out.y]\nshape = \"P...\"\nexpr = \"exp(x\"\n", "6:14: the expression ends"},
+		{in + out + "[param.\"1x\"]\ntype = \"f32\"\n", "7:8: \"1x\" is no identifier"},
+		{"# one\n\ndoc = \"open\n" + in + out, "3:12: strings cannot contain newlines"},
+		{in + "[out.y]\nshape = \"Q...\"\nexpr = \"1\"\n", "5:10: the extent of the axis Q"},
+		{in + "[let.u]\nexpr = \"x\"\n" + out, "4:6: the let u is not used"},
+		{in + "[out.y]\nshape = \"P...\"\ntype = \"i32\"\nexpr = \"x\"\n", "7:9: y is i32"},
+		{in + "[out.y]\nshape = \"P...\"\nexpr = \"x\"\nkind = 1\n", "7:1: unknown key"},
+	}
+	fsys := fstest.MapFS{}
+	for i, b := range broken {
+		fsys[fmt.Sprintf("specs/g/k%d.toml", i)] = &fstest.MapFile{Data: []byte(b.text)}
+	}
+	set, list := spec.Load(fsys, "specs")
+	_, more := Check(set)
+	list = append(list, more...).Sorted()
+	if len(list) != len(broken) {
+		t.Fatalf("got %d mistakes, want %d:\n%v", len(list), len(broken), list.Err())
+	}
+	for i, d := range list {
+		if want := fmt.Sprintf("specs/g/k%d.toml:%s", i, broken[i].want); !strings.HasPrefix(d.Error(), want) {
+			t.Errorf("got %q, want %q", d.Error(), want)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func (e *env) cast(a *astCall, to Kind, round DType) Expr {
 	}
 	from := x.Kind()
 	if from == Bool {
-		x = &Where{Node{Int, a.at}, x, intConst(a.at, 1), intConst(a.at, 0)}
+		x = boolToInt(a.at, x)
 		from = Int
 	}
 	if c, ok := x.(*Const); ok && c.K == Int && (to == Uint || to == Uint64) {
@@ -125,6 +125,17 @@ func (e *env) cast(a *astCall, to Kind, round DType) Expr {
 		return x
 	}
 	return &Convert{Node: Node{to, a.at}, X: x, Round: round}
+}
+
+// boolToInt returns 1 or 0.
+func boolToInt(at diag.Pos, c Expr) Expr {
+	if v, ok := constBool(c); ok {
+		if v {
+			return intConst(at, 1)
+		}
+		return intConst(at, 0)
+	}
+	return &Where{Node{Int, at}, c, intConst(at, 1), intConst(at, 0)}
 }
 
 func intConst(at diag.Pos, n int64) *Const { return &Const{Node: Node{Int, at}, I: n} }

@@ -33,11 +33,13 @@ func (v *Prover) Simplify(c Expr) Expr {
 // decide proves or refutes a comparison of ints.
 func (v *Prover) decide(c *Binary) (holds, known bool) {
 	used := UsedAxes(c)
-	d := v.f.poly(c.X).add(v.f.poly(c.Y), -1)
-	atLeast := func(p poly, n int64) bool { return v.f.prove(p.add(constPoly(n), -1), used) }
-	neg := poly{}.add(d, -1)
-	ge, gt := atLeast(d, 0), atLeast(d, 1)
-	le, lt := atLeast(neg, 0), atLeast(neg, 1)
+	y := v.f.poly(c.Y)
+	atLeast := func(limit poly, sign int64) bool {
+		v.f.work = maxWork
+		return v.f.atLeast(c.X, limit, used, sign)
+	}
+	ge, gt := atLeast(y, 1), atLeast(y.add(constPoly(1), 1), 1)
+	le, lt := atLeast(y, -1), atLeast(y.add(constPoly(1), -1), -1)
 	switch c.Op {
 	case Ge:
 		return ge, ge || lt

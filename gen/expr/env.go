@@ -169,13 +169,15 @@ func (e *env) unary(a *astUnary) Expr {
 	if a.op == token.ADD {
 		return x
 	}
-	if c, ok := x.(*Const); ok {
-		return negConst(c, a.at)
-	}
-	return &Unary{Node{x.Kind(), a.at}, Neg, x}
+	return negate(a.at, x)
 }
 
-func negConst(c *Const, at diag.Pos) *Const {
+// negate returns -x; a literal takes the sign.
+func negate(at diag.Pos, x Expr) Expr {
+	c, ok := x.(*Const)
+	if !ok {
+		return &Unary{Node{x.Kind(), at}, Neg, x}
+	}
 	n := &Const{Node: Node{c.K, at}}
 	if c.K == Float {
 		n.F = -c.F
@@ -200,6 +202,9 @@ func not(at diag.Pos, x Expr) Expr {
 	}
 	if v, ok := constBool(x); ok {
 		return boolConst(at, !v)
+	}
+	if u, ok := x.(*Unary); ok {
+		return u.X
 	}
 	return &Unary{Node{Bool, at}, Not, x}
 }

@@ -12,7 +12,11 @@ type facts struct {
 	lower    map[string]int64
 	quotient map[string]division // atoms of floored divisions
 	lets     map[*Tensor]*Axis   // lets that hold positions along an axis
+	work     int                 // steps left for the proof at hand
 }
+
+// maxWork bounds the steps of one proof; what takes longer is not proven.
+const maxWork = 20000
 
 type division struct{ x, y poly }
 
@@ -66,9 +70,13 @@ func (f *facts) assume(c Expr) {
 
 // know records p >= 0; a bound of a single atom is kept as such.
 func (f *facts) know(p poly) {
+	if !p.small() {
+		return
+	}
 	if atoms := p.atoms(""); len(atoms) == 1 && p[atoms[0]] == 1 && len(p) <= 2 {
-		if at, ok := f.lower[atoms[0]]; !ok || at < -p[""] {
-			f.lower[atoms[0]] = -p[""]
+		lo := min(-p[""], maxLower)
+		if at, ok := f.lower[atoms[0]]; (!ok || at < lo) && lo >= -maxLower {
+			f.lower[atoms[0]] = lo
 		}
 		return
 	}
@@ -92,12 +100,12 @@ func (f *facts) poly(e Expr) poly {
 	case *Binary:
 		x, y := f.poly(e.X), f.poly(e.Y)
 		switch {
-		case len(x)*len(y) > maxTerms:
+		case len(x)*len(y) > maxTerms || !x.small() || !y.small():
 		case e.Op == Add:
 			return x.add(y, 1)
 		case e.Op == Sub:
 			return x.add(y, -1)
-		case e.Op == Mul:
+		case e.Op == Mul && x.degree()+y.degree() <= maxDegree:
 			return x.mul(y)
 		case e.Op == Div:
 			atom := opaque(e)
@@ -120,17 +128,21 @@ func (f *facts) expand(atom string) poly {
 
 // atMost reports whether a bound is known to be at most the extent of a.
 func (f *facts) atMost(bound Expr, a *Axis) bool {
+	f.work = maxWork
 	return f.prove(f.expand(sizeAtom(a)).add(f.poly(bound), -1), nil)
 }
 
 // inside reports whether x is known to lie in [0, extent of a).
 func (f *facts) inside(x Expr, a *Axis) bool {
 	last := f.expand(sizeAtom(a)).add(constPoly(1), -1)
+	f.work = maxWork
 	return f.atLeast(x, poly{}, UsedAxes(x), 1) && f.atLeast(x, last, UsedAxes(x), -1)
 }
 
 // atLeast proves sign*(x - limit) >= 0. A choice is proven for both of its
 // values, a maximum from below for one of them, as is a minimum from above.
+// With y > 0, x/y >= l holds if x >= y*l, x/y <= l if x <= y*l + y-1, and x%y
+// lies in [0, y-1].
 func (f *facts) atLeast(x Expr, limit poly, used []*Axis, sign int64) bool {
 	switch x := x.(type) {
 	case *Where:
@@ -145,13 +157,36 @@ func (f *facts) atLeast(x Expr, limit poly, used []*Axis, sign int64) bool {
 		}
 		return a && b
 	}
-	return f.prove(poly{}.add(f.poly(x), sign).add(limit, -sign), used)
+	if f.prove(poly{}.add(f.poly(x), sign).add(limit, -sign), used) {
+		return true
+	}
+	b, ok := x.(*Binary)
+	if !ok || b.Op != Div && b.Op != Rem {
+		return false
+	}
+	y := f.poly(b.Y)
+	last := y.add(constPoly(1), -1)
+	switch {
+	case len(y)*len(limit) > maxTerms || !y.small() || !limit.small() || y.degree()+limit.degree() > maxDegree || !f.prove(last, used):
+		return false
+	case b.Op == Div && sign > 0:
+		return f.atLeast(b.X, y.mul(limit), used, sign)
+	case b.Op == Div:
+		return f.atLeast(b.X, y.mul(limit).add(last, 1), used, sign)
+	case sign > 0:
+		return f.prove(poly{}.add(limit, -1), used)
+	}
+	return f.prove(limit.add(last, -1), used)
 }
 
 // prove tries to show p >= 0 for all positions along the axes used, none of
 // which is empty.
 func (f *facts) prove(p poly, used []*Axis) bool {
+	f.work--
 	atoms := p.atoms("i:")
+	if f.work < 0 || len(p) > maxTerms || !p.small() {
+		return false
+	}
 	if len(atoms) == 0 {
 		return f.sum(p, used, 3)
 	}
@@ -172,7 +207,8 @@ func (f *facts) prove(p poly, used []*Axis) bool {
 // sum shows p >= 0 as a sum of at most depth known facts and of terms that are
 // not negative.
 func (f *facts) sum(p poly, used []*Axis, depth int) bool {
-	if len(p) > maxTerms {
+	f.work--
+	if f.work < 0 || len(p) > maxTerms || !p.small() {
 		return false
 	}
 	if f.positive(p, used) {

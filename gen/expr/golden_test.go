@@ -49,7 +49,7 @@ func library(t *testing.T) fstest.MapFS {
 	return fsys
 }
 
-func read(t *testing.T, file string) []byte {
+func read(t testing.TB, file string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {

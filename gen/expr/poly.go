@@ -10,8 +10,14 @@ import (
 // atoms, sorted and joined by "*"; the constant term has the key "".
 type poly map[string]int64
 
-// maxTerms bounds the work of the proofs; what is larger is not proven.
-const maxTerms = 64
+// The limits of the proofs; what is larger is not proven. maxTerms and maxDegree
+// bound the work, maxCoeff and maxLower keep sums and products inside int64.
+const (
+	maxTerms  = 64
+	maxDegree = 4
+	maxCoeff  = 1 << 28
+	maxLower  = 1 << 6
+)
 
 func constPoly(n int64) poly  { return poly{}.plus("", n) }
 func atomPoly(a string) poly  { return poly{a: 1} }
@@ -47,6 +53,27 @@ func (p poly) mul(q poly) poly {
 		}
 	}
 	return r
+}
+
+// small reports whether products and sums with p cannot overflow.
+func (p poly) small() bool {
+	for _, c := range p {
+		if c > maxCoeff || c < -maxCoeff {
+			return false
+		}
+	}
+	return true
+}
+
+// degree is the largest number of atoms in a term.
+func (p poly) degree() int {
+	n := 0
+	for t := range p {
+		if t != "" {
+			n = max(n, 1+strings.Count(t, "*"))
+		}
+	}
+	return n
 }
 
 func mulTerms(t, u string) string {

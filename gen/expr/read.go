@@ -67,7 +67,7 @@ func (e *env) checkIndex(at diag.Pos, t *Tensor, idx []Expr) bool {
 		return true
 	}
 	if len(idx) != len(t.Axes) {
-		e.failHint(at, "its axes are "+axisNames(t.Axes), "%s has %d axes and is read with %d indices", t.Name, len(t.Axes), len(idx))
+		e.failHint(at, "its axes are "+axisNames(t.Axes), "%s has %d axes, but the read gives %d", t.Name, len(t.Axes), len(idx))
 		return false
 	}
 	if t.Fill != nil {

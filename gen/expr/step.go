@@ -164,8 +164,7 @@ func (in *instance) outStep(e *env, s *Step) {
 		in.outOfBool(s)
 		return
 	case kind == Bool && want == Int:
-		at := s.Expr.Pos()
-		s.Expr = &Where{Node{Int, at}, s.Expr, intConst(at, 1), intConst(at, 0)}
+		s.Expr = boolToInt(s.Expr.Pos(), s.Expr)
 	case kind == Int && want == Float && s.Reduce != Argmax && s.Reduce != Argmin:
 		s.Expr = e.convert(s.Expr, Float)
 	case kind == Int && want == Float:
@@ -187,8 +186,7 @@ func (in *instance) outOfBool(s *Step) {
 	at := s.Expr.Pos()
 	in.prog.Steps = append(in.prog.Steps,
 		&Step{Result: t, Over: s.Over, Reduce: s.Reduce, Expr: s.Expr, Pos: s.Pos},
-		&Step{Result: s.Result, Pos: s.Pos, Expr: &Where{
-			Node{Int, at}, &Read{Node{Bool, at}, t, nil}, intConst(at, 1), intConst(at, 0)}})
+		&Step{Result: s.Result, Pos: s.Pos, Expr: boolToInt(at, &Read{Node{Bool, at}, t, nil})})
 }
 
 // freshName returns a name for a let of the compiler that no other has.
@@ -222,7 +220,7 @@ func (in *instance) addSaved() {
 func (in *instance) savedValue(let *Tensor, at diag.Pos) Expr {
 	r := &Read{Node{in.kind(let), at}, let, nil}
 	if r.K == Bool {
-		return &Where{Node{Int, at}, r, intConst(at, 1), intConst(at, 0)}
+		return boolToInt(at, r)
 	}
 	return r
 }

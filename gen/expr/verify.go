@@ -10,12 +10,13 @@ import (
 // that are not unique, steps out of order, axes that do not match, operands of
 // the wrong kind. A checked spec and a derived gradient verify without error.
 func Verify(p *Program) error {
-	v := &verifier{p: p, ready: map[*Tensor]bool{}, stored: map[*Tensor]bool{}}
+	v := &verifier{p: p, ready: map[*Tensor]bool{}, names: map[string]bool{}, stored: map[*Tensor]bool{}}
 	v.axes()
 	v.tensors()
 	for _, s := range p.Steps {
 		v.step(s)
 	}
+	v.where = ""
 	for _, t := range p.Outs {
 		if !v.stored[t] {
 			v.failf("output %s is computed by no step", t.Name)
@@ -32,6 +33,7 @@ type verifier struct {
 	p      *Program
 	where  string           // what the next errors are about
 	ready  map[*Tensor]bool // may be read
+	names  map[string]bool  // of what may be read
 	stored map[*Tensor]bool // has been computed
 	errs   []error
 }
@@ -96,7 +98,7 @@ func (v *verifier) tensors() {
 		if t.Except != nil && !slices.Contains(v.p.Params, t.Except) {
 			v.failf("parameter %s is not declared", t.Except.Name)
 		}
-		v.ready[t] = true
+		v.ready[t], v.names[t.Name] = true, true
 	}
 	for _, t := range v.p.Outs {
 		v.where = "output " + t.Name
@@ -156,7 +158,7 @@ func (v *verifier) step(s *Step) {
 		v.failf("reduced axes %s are not in order of declaration", listAxes(s.Over))
 	}
 	if (s.Reduce == NoReduce) != (len(s.Over) == 0) {
-		v.failf("has %d reduced axes and reduction %d", len(s.Over), s.Reduce)
+		v.failf("has %d reduced axes and reduction %q", len(s.Over), s.Reduce)
 	}
 	space := append(slices.Clone(t.Axes), s.Over...)
 	v.expr(s.Expr, space)
@@ -172,7 +174,7 @@ func (v *verifier) step(s *Step) {
 	v.resultKind(s)
 	v.stored[t] = true
 	if t.Role == Let {
-		v.ready[t] = true
+		v.ready[t], v.names[t.Name] = true, true
 	}
 }
 
@@ -183,10 +185,8 @@ func (v *verifier) place(t *Tensor) {
 	}
 	switch t.Role {
 	case Let:
-		for u := range v.ready { // order does not matter: names are compared only
-			if u.Name == t.Name {
-				v.failf("an input or an earlier let has the same name")
-			}
+		if v.names[t.Name] {
+			v.failf("an input or an earlier let has the same name")
 		}
 	case Out:
 		if !slices.Contains(v.p.Outs, t) {

@@ -79,7 +79,7 @@ func (v *verifier) unary(e *Unary) {
 
 func (v *verifier) binary(e *Binary) {
 	x, y := e.X.Kind(), e.Y.Kind()
-	v.want(x == y, "operator %d has operands of kind %s and %s", e.Op, x, y)
+	v.want(x == y, "operator %s has operands of kind %s and %s", e.Op, x, y)
 	switch e.Op {
 	case Lt, Le, Gt, Ge, Eq, Ne:
 		v.want(e.K == Bool, "a comparison gives %s", e.K)
@@ -119,13 +119,13 @@ func (v *verifier) call(e *Call) {
 		first = Int
 	}
 	args, result := signature(e.Fn, first)
-	v.want(e.K == result, "intrinsic %d gives %s", e.Fn, e.K)
+	v.want(e.K == result, "intrinsic %s gives %s", e.Fn, e.K)
 	if len(args) != len(e.Args) {
-		v.failf("intrinsic %d has %d operands, want %d", e.Fn, len(e.Args), len(args))
+		v.failf("intrinsic %s has %d operands, want %d", e.Fn, len(e.Args), len(args))
 		return
 	}
 	for i, k := range args {
-		v.want(e.Args[i].Kind() == k, "operand %d of intrinsic %d is %s, want %s", i+1, e.Fn, e.Args[i].Kind(), k)
+		v.want(e.Args[i].Kind() == k, "operand %d of intrinsic %s is %s, want %s", i+1, e.Fn, e.Args[i].Kind(), k)
 	}
 }
 

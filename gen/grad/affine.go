@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"slices"
+
 	"github.com/kernelgen/kgen/gen/expr"
 )
 
@@ -56,19 +58,40 @@ func (f *affine) add(e, scale expr.Expr) {
 	f.rest = append(f.rest, expr.MulOf(at, scale, e))
 }
 
-// solve returns place - (f without axis i), the multiple of axis i that makes
-// the index equal to place.
-func (f affine) solve(place expr.Expr, i int) expr.Expr {
-	e, at := place, place.Pos()
-	for _, r := range f.rest {
-		e = expr.SubOf(at, e, r)
-	}
+// solve returns what axis i, times its coefficient, is where the index equals
+// place: place less all other terms. A negative coefficient comes back positive,
+// with the sign on the other side.
+func (f affine) solve(place expr.Expr, i int) (multiple, coef expr.Expr) {
+	at := place.Pos()
+	others := slices.Clone(f.rest)
 	for j, a := range f.axes {
 		if j != i {
-			e = expr.SubOf(at, e, expr.MulOf(at, f.coef[j], expr.IndexOf(at, a)))
+			others = append(others, expr.MulOf(at, f.coef[j], expr.IndexOf(at, a)))
 		}
 	}
-	return e
+	if coef, ok := positive(f.coef[i]); ok {
+		multiple = expr.Whole(at, 0)
+		for _, e := range others {
+			multiple = expr.AddOf(at, multiple, e)
+		}
+		return expr.SubOf(at, multiple, place), coef
+	}
+	multiple = place
+	for _, e := range others {
+		multiple = expr.SubOf(at, multiple, e)
+	}
+	return multiple, f.coef[i]
+}
+
+// positive returns x of -x.
+func positive(e expr.Expr) (expr.Expr, bool) {
+	switch x := e.(type) {
+	case *expr.Const:
+		return expr.NegOf(e.Pos(), e), x.I < 0
+	case *expr.Unary:
+		return x.X, x.Op == expr.Neg
+	}
+	return nil, false
 }
 
 // pivot chooses the axis to solve for, or returns -1: one of the candidates

@@ -9,14 +9,14 @@ import (
 
 // assembly turns what builder collected into a Program of its own.
 type assembly struct {
-	b     *builder
-	steps []*expr.Step                  // recomputed forward lets, then the gradient's own
-	here  map[*expr.Tensor]*expr.Tensor // the gradient's tensor for each one that is read
-	ins   []bool                        // forward inputs that are wanted
-	outs  []bool                        // forward outputs that are wanted
-	moved map[*expr.Tensor]*expr.Tensor // forward lets read from an output
-	needs map[*expr.Tensor]bool         // forward lets computed again
-	by    map[*expr.Tensor]*expr.Step   // forward step of each let
+	b       *builder
+	g       *expr.Program
+	steps   []*expr.Step                  // forward lets that are computed again
+	here    map[*expr.Tensor]*expr.Tensor // the gradient's tensor for each one that is read
+	moved   map[*expr.Tensor]*expr.Tensor // the output from which a forward let is read
+	again   map[*expr.Tensor]bool         // forward lets that are computed again
+	wantIn  []bool                        // by forward input
+	wantOut []bool                        // by forward output
 }
 
 // assemble makes the gradient's program.
@@ -24,37 +24,35 @@ func (b *builder) assemble(name string) *Result {
 	outs := b.outputs()
 	b.dropUnused(outs)
 	a := &assembly{
-		b:     b,
-		here:  map[*expr.Tensor]*expr.Tensor{},
-		ins:   make([]bool, len(b.p.Ins)),
-		outs:  make([]bool, len(b.p.Outs)),
-		moved: map[*expr.Tensor]*expr.Tensor{},
-		needs: map[*expr.Tensor]bool{},
-		by:    map[*expr.Tensor]*expr.Step{},
-	}
-	for _, s := range b.p.Steps {
-		if s.Result.Role == expr.Let {
-			a.by[s.Result] = s
-		}
+		b: b,
+		g: &expr.Program{
+			Name: name, Doc: b.doc(outs), Source: b.p.Source, File: b.p.File,
+			Types: b.p.Types, Static: b.p.Static, Outs: outs,
+		},
+		here:    map[*expr.Tensor]*expr.Tensor{},
+		moved:   map[*expr.Tensor]*expr.Tensor{},
+		again:   map[*expr.Tensor]bool{},
+		wantIn:  make([]bool, len(b.p.Ins)),
+		wantOut: make([]bool, len(b.p.Outs)),
 	}
 	for _, s := range b.steps {
 		a.want(s.Expr)
 	}
-	g := &expr.Program{
-		Name: name, Doc: b.doc(outs), Source: b.p.Source, File: b.p.File,
-		Types: b.p.Types, Static: b.p.Static, Outs: outs,
+	for _, s := range b.p.Steps {
+		if a.again[s.Result] {
+			a.steps = append(a.steps, s)
+		}
 	}
-	a.recompute()
 	a.shapes(outs)
-	r := &Result{Program: g, Outs: b.wrt}
+	r := &Result{Program: a.g, Outs: b.wrt}
 	a.inputs(r)
 	for _, s := range append(a.steps, b.steps...) {
 		own := *s
 		own.Result = a.tensor(s.Result)
 		own.Expr = a.expr(s.Expr)
-		g.Steps = append(g.Steps, &own)
+		a.g.Steps = append(a.g.Steps, &own)
 	}
-	tidy(g, b)
+	tidy(a.g, b)
 	a.declare(r)
 	return r
 }
@@ -154,25 +152,25 @@ func (a *assembly) want(e expr.Expr) {
 		case t.Role == expr.Let:
 			a.wantLet(t)
 		case t.Role == expr.Out:
-			a.outs[slices.Index(a.b.p.Outs, t)] = true
+			a.wantOut[slices.Index(a.b.p.Outs, t)] = true
 		default:
-			a.ins[slices.Index(a.b.p.Ins, t)] = true
+			a.wantIn[slices.Index(a.b.p.Ins, t)] = true
 		}
 	}
 }
 
 // wantLet reads let t from an output that holds it, or has it computed again.
 func (a *assembly) wantLet(t *expr.Tensor) {
-	if a.needs[t] || a.moved[t] != nil {
+	if a.again[t] || a.moved[t] != nil {
 		return
 	}
 	if out := a.b.holder(t); out != nil {
 		a.moved[t] = out
-		a.outs[slices.Index(a.b.p.Outs, out)] = true
+		a.wantOut[slices.Index(a.b.p.Outs, out)] = true
 		return
 	}
-	a.needs[t] = true
-	a.want(a.by[t].Expr)
+	a.again[t] = true
+	a.want(a.b.stepOf(t).Expr)
 }
 
 // holder returns the output that holds let t: a saved value, or an output that
@@ -183,21 +181,12 @@ func (b *builder) holder(t *expr.Tensor) *expr.Tensor {
 		if !ok || r.T != t || r.Idx != nil || s.Reduce != expr.NoReduce || s.Result.Role != expr.Out {
 			continue
 		}
-		exact := s.Result.Type == t.Type && expr.ValueKind(s.Result) == expr.ValueKind(t)
+		exact := s.Result.Type == t.Type && expr.ValueKind(s.Result) == expr.ValueKind(t) && !slices.Contains(b.narrow, s.Result.Name)
 		if s.Result.Save || exact || expr.ValueKind(t) == expr.Float && b.reduces[t] {
 			return s.Result
 		}
 	}
 	return nil
-}
-
-// recompute lists the forward steps that are computed again.
-func (a *assembly) recompute() {
-	for _, s := range a.b.p.Steps {
-		if a.needs[s.Result] {
-			a.steps = append(a.steps, s)
-		}
-	}
 }
 
 // inputs lists the inputs with their sources: forward inputs, then outputs,
@@ -208,12 +197,12 @@ func (a *assembly) inputs(r *Result) {
 		r.In = append(r.In, Source{kind, i})
 	}
 	for i, t := range a.b.p.Ins {
-		if a.ins[i] {
+		if a.wantIn[i] {
 			add(a.tensor(t), FromIn, i)
 		}
 	}
 	for i, t := range a.b.p.Outs {
-		if a.outs[i] {
+		if a.wantOut[i] {
 			add(a.tensor(t), FromOut, i)
 		}
 	}
@@ -253,7 +242,7 @@ func (a *assembly) expr(e expr.Expr) expr.Expr {
 				return &expr.Read{Node: expr.Node{K: expr.ValueKind(t), At: e.At}, T: t, Idx: e.Idx}
 			}
 		case *expr.Flat:
-			return &expr.Flat{Node: e.Node, T: a.sameAxes(e.T)}
+			return a.flat(e)
 		case *expr.Stop:
 			return e.X
 		}
@@ -261,13 +250,18 @@ func (a *assembly) expr(e expr.Expr) expr.Expr {
 	})
 }
 
-// sameAxes returns a tensor of the gradient with the axes of t, in which a flat
-// position is the same.
-func (a *assembly) sameAxes(t *expr.Tensor) *expr.Tensor {
-	for i := range a.b.p.Outs {
-		if c := a.b.cotIn[i]; c != nil && slices.Equal(c.Axes, t.Axes) {
-			return c
+// flat is the position of e in a tensor of the gradient that has the same axes,
+// or written out.
+func (a *assembly) flat(e *expr.Flat) expr.Expr {
+	same := func(t *expr.Tensor) bool { return slices.Equal(t.Axes, e.T.Axes) }
+	for _, ts := range [][]*expr.Tensor{a.g.Ins, a.g.Outs} {
+		if i := slices.IndexFunc(ts, same); i >= 0 {
+			return &expr.Flat{Node: e.Node, T: ts[i]}
 		}
 	}
-	return a.tensor(t)
+	idx := make([]expr.Expr, len(e.T.Axes))
+	for i, x := range e.T.Axes {
+		idx[i] = expr.IndexOf(e.At, x)
+	}
+	return flat(e.At, e.T.Axes, idx)
 }

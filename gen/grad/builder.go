@@ -2,6 +2,7 @@ package grad
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/diag"
@@ -25,6 +26,7 @@ type builder struct {
 	names   map[string]bool
 	fresh   []*expr.Axis // axes that only the gradient has
 	reduces map[*expr.Tensor]bool
+	narrow  []string // see Decl
 }
 
 // term is a contribution to the cotangent of a node or tensor: the sum of val
@@ -62,9 +64,9 @@ func (c cond) bool() expr.Expr {
 	return c.e
 }
 
-func newBuilder(p *expr.Program, wrt []int, diags *diag.List) *builder {
+func newBuilder(p *expr.Program, wrt []int, narrow []string, diags *diag.List) *builder {
 	b := &builder{
-		p: p, diags: diags, wrt: wrt,
+		p: p, diags: diags, wrt: wrt, narrow: narrow,
 		active:  map[*expr.Tensor]bool{},
 		cot:     map[*expr.Tensor][]term{},
 		cotIn:   map[int]*expr.Tensor{},
@@ -145,6 +147,17 @@ func (b *builder) seed(from []int) {
 // unique returns name, or name with the first number that makes it unique.
 func (b *builder) unique(name string) string {
 	return uniqueIn(b.names, name)
+}
+
+// uniqueIn returns name, or name with the first number that makes it new, and
+// enters it.
+func uniqueIn(names map[string]bool, name string) string {
+	try := name
+	for n := 2; names[try]; n++ {
+		try = name + "_" + strconv.Itoa(n)
+	}
+	names[try] = true
+	return try
 }
 
 // stepOf returns the forward step that computes let or output t, or nil.

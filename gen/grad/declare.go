@@ -20,15 +20,15 @@ func (a *assembly) shapes(outs []*expr.Tensor) {
 		missing := a.missing(outs)
 		t := a.b.p.Ins[i]
 		gives := slices.ContainsFunc(missing, func(x *expr.Axis) bool { return slices.Contains(t.Axes, x) })
-		if !a.ins[i] && gives {
-			a.ins[i] = true
+		if !a.wantIn[i] && gives {
+			a.wantIn[i] = true
 			added = append(added, i)
 		}
 	}
 	for _, i := range added {
-		a.ins[i] = false
+		a.wantIn[i] = false
 		if len(a.missing(outs)) > 0 {
-			a.ins[i] = true
+			a.wantIn[i] = true
 		}
 	}
 }
@@ -37,12 +37,12 @@ func (a *assembly) shapes(outs []*expr.Tensor) {
 func (a *assembly) missing(outs []*expr.Tensor) []*expr.Axis {
 	var ts []*expr.Tensor
 	for i, t := range a.b.p.Ins {
-		if a.ins[i] {
+		if a.wantIn[i] {
 			ts = append(ts, t)
 		}
 	}
 	for i, t := range a.b.p.Outs {
-		if a.outs[i] || a.b.cotIn[i] != nil {
+		if a.wantOut[i] || a.b.cotIn[i] != nil {
 			ts = append(ts, t)
 		}
 	}
@@ -89,12 +89,12 @@ func given(ts []*expr.Tensor) []*expr.Axis {
 func (a *assembly) axes(outs []*expr.Tensor) []*expr.Axis {
 	need := map[*expr.Axis]bool{}
 	for i, t := range a.b.p.Ins {
-		if a.ins[i] {
+		if a.wantIn[i] {
 			mark(need, t)
 		}
 	}
 	for i, t := range a.b.p.Outs {
-		if a.outs[i] || a.b.cotIn[i] != nil {
+		if a.wantOut[i] || a.b.cotIn[i] != nil {
 			mark(need, t)
 		}
 	}

@@ -14,7 +14,11 @@ type Decl struct {
 	Name string   // name of the gradient; "" is the program's name with _grad
 	Wrt  []string // float inputs, or list inputs by their common name
 	From []string // outputs; empty means every float output that is not a saved value
-	Pos  diag.Pos // where the declaration stands
+	// Narrow names the outputs that some instance of the spec stores in less
+	// than f32. No instance reads them where f32 would do, so that the gradients
+	// of all instances have the same inputs.
+	Narrow []string
+	Pos    diag.Pos // where the declaration stands
 }
 
 // Result is a derived gradient and where its arguments come from.
@@ -66,7 +70,7 @@ func Derive(p *expr.Program, d Decl) (*Result, diag.List) {
 	if len(list) > 0 {
 		return nil, list
 	}
-	b := newBuilder(p, wrt, &list)
+	b := newBuilder(p, wrt, d.Narrow, &list)
 	b.seed(from)
 	for i := len(p.Steps) - 1; i >= 0; i-- {
 		b.reverse(p.Steps[i])

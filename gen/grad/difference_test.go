@@ -113,7 +113,10 @@ func check(t *testing.T, p *expr.Program, r *grad.Result, call oracle.Call, cot,
 	var where string
 	for k, i := range r.Outs {
 		for _, dir := range directions(len(got[k].Data), rng) {
-			want := difference(t, p, call, i, dir, r, cot)
+			want, smooth := difference(t, p, call, i, dir, r, cot)
+			if !smooth {
+				continue
+			}
 			have := 0.0
 			for j, v := range dir {
 				have += v * got[k].Data[j]
@@ -147,10 +150,10 @@ func directions(n int, rng *rand.Rand) [][]float64 {
 }
 
 // difference is the derivative of the sum of cotangent times output along dir
-// of input i, by a central difference of fourth order.
-func difference(t *testing.T, p *expr.Program, call oracle.Call, i int, dir []float64, r *grad.Result, cot []oracle.Array) float64 {
+// of input i, by a central difference of fourth order. It is not smooth where
+// two steps disagree: at a kink or a jump.
+func difference(t *testing.T, p *expr.Program, call oracle.Call, i int, dir []float64, r *grad.Result, cot []oracle.Array) (d float64, smooth bool) {
 	t.Helper()
-	const h = 1e-4
 	at := func(step float64) float64 {
 		moved := call
 		moved.Ins = slices.Clone(call.Ins)
@@ -171,5 +174,7 @@ func difference(t *testing.T, p *expr.Program, call oracle.Call, i int, dir []fl
 		}
 		return sum
 	}
-	return (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+	central := func(h float64) float64 { return (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h) }
+	d = central(1e-4)
+	return d, math.Abs(d-central(7e-5)) <= 1e-7*max(math.Abs(d), 1e-2)
 }

@@ -126,16 +126,16 @@ func (inv *inversion) solve(index expr.Expr, place *expr.Axis, space []*expr.Axi
 		return slices.Contains(space, a) && !taken
 	})
 	if i < 0 {
-		inv.require(expr.CompareOf(at, expr.Eq, move(index, inv.bound), here))
+		index = move(index, inv.bound)
+		if constant(index) {
+			index, here = here, index
+		}
+		inv.require(expr.CompareOf(at, expr.Eq, index, here))
 		return
 	}
-	multiple, coef, a := f.solve(here, i), f.coef[i], f.axes[i]
-	position := multiple
-	switch {
-	case expr.IsWhole(coef, 1):
-	case expr.IsWhole(coef, -1):
-		position = expr.NegOf(at, multiple)
-	default:
+	multiple, coef := f.solve(here, i)
+	position, a := multiple, f.axes[i]
+	if !expr.IsWhole(coef, 1) {
 		inv.require(expr.CompareOf(at, expr.Eq, expr.RemOf(at, multiple, coef), expr.Whole(at, 0)))
 		position = expr.DivOf(at, multiple, coef)
 	}

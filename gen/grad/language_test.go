@@ -230,6 +230,130 @@ expr  = "x / r"
 [save]
 names = ["m"]
 `, []string{"x"}},
+	{"sum of what does not vary", `
+[in.x]
+shape = "R..."
+[in.s]
+shape = ""
+[in.z]
+shape = "R... D"
+[out.y]
+shape  = "R..."
+over   = "D"
+reduce = "sum"
+expr   = "s * x + z + where(z > 0, s, x * s)"
+`, []string{"x", "s", "z"}},
+	{"moved flat position", `
+[param.seed]
+type = "u64"
+[in.x]
+shape = "R... L"
+[out.y]
+shape = "R... L"
+expr  = "x[R, size(L) - 1 - L] * uniform(philox(seed, flat(y)))"
+`, []string{"x"}},
+	{"flat position in an input of other axes", `
+[param.seed]
+type = "u64"
+[in.x]
+shape = "R... L"
+[in.z]
+shape = "L"
+[out.y]
+shape = "R... L"
+expr  = "x * uniform(philox(seed, flat(z)))"
+`, []string{"x"}},
+	{"two biases of one shape", `
+[in.x]
+shape = "R... D"
+[in.a]
+shape = "D"
+[in.b]
+shape = "D"
+[out.y]
+shape = "R... D"
+expr  = "x + a + b"
+`, []string{"x", "a", "b"}},
+	{"step by minus two", `
+[param.step]
+type = "i32"
+[in.x]
+shape = "L D"
+fill  = 0
+[axes]
+N = "size(L)/2"
+[require]
+step = "0 < step && step < 3"
+[out.y]
+shape = "N D"
+expr  = "x[-2*N + size(L) - 1, D] + x[N*(2*step) - (-N), D] * x[step*N + step, 0]"
+`, []string{"x"}},
+	{"step that may be zero", `
+[param.step]
+type = "i32"
+[in.x]
+shape = "L D"
+fill  = 0
+[out.y]
+shape = "L D"
+expr  = "x[L*step, D]"
+`, []string{"x"}},
+	{"read that is never inside", `
+[in.x]
+shape = "L D"
+fill  = 2
+[out.y]
+shape = "L D"
+expr  = "x[L + size(L), D] * 3"
+`, []string{"x"}},
+	{"the same choice twice", `
+[in.x]
+shape = "R... D"
+[in.s]
+shape = "R..."
+[out.y]
+shape = "R... D"
+expr  = "where(s > 0, where(s > 0, x * x, x), where(s > 0, 2*x, 3*x*s))"
+`, []string{"x", "s"}},
+	{"quotient of reductions", `
+[in.x]
+shape = "R... D"
+[in.w]
+shape = "D"
+[let.m]
+over   = "D"
+reduce = "mean"
+expr   = "x"
+[let.v]
+over   = "D"
+reduce = "mean"
+expr   = "(x - m) * (x - m) * w / (1 + w * w)"
+[let.k]
+over   = "D"
+reduce = "mean"
+expr   = "(m - x) * (x - m) / (1 + v)"
+[out.y]
+shape = "R... D"
+expr  = "(x - m) / sqrt(v * v + 1) * k"
+`, []string{"x", "w"}},
+	{"logsumexp with guards", `
+[in.x]
+shape = "R... D"
+[let.top]
+over   = "D"
+reduce = "max"
+expr   = "x"
+[let.total]
+over   = "D"
+reduce = "sum"
+expr   = "exp(x - top)"
+[out.lse]
+shape = "R..."
+expr  = "top + log(total)"
+[out.p]
+shape = "R... D"
+expr  = "exp(x - top) / total"
+`, []string{"x"}},
 	{"no derivative", `
 [in.x]
 shape = "R... D"

@@ -49,7 +49,7 @@ func (b *builder) worthReading(t *expr.Tensor, e expr.Expr) bool {
 	if b.reduces[t] {
 		return true
 	}
-	return t.Type == expr.F32 && hasCall(e)
+	return t.Type == expr.F32 && !slices.Contains(b.narrow, t.Name) && hasCall(e)
 }
 
 func hasCall(e expr.Expr) bool {

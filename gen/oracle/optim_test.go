@@ -52,10 +52,10 @@ func TestSkippedStepChangesNothing(t *testing.T) {
 }
 
 func TestClipFactor(t *testing.T) {
-	clip := func(norm, max float64) arrays {
+	clip := func(norm, limit float64) arrays {
 		o := op{
 			name: "clip_factor", ins: arrays{"norm_sq": oracle.Scalar(norm * norm), "inv_scale": oracle.Scalar(0.5)},
-			params: map[string]oracle.Value{"max_norm": oracle.Float(max)},
+			params: map[string]oracle.Value{"max_norm": oracle.Float(limit)},
 		}
 		return o.run(t)
 	}

@@ -44,6 +44,23 @@ func Build(ctx context.Context, dir, name string, src []byte, san Sanitizer) (*P
 	return p, nil
 }
 
+// Library compiles a Metal source into a shared library in dir, as Build makes
+// a program, and returns its path. It exports msl_find and msl_dispatch of
+// include/rt/dispatch.h, and so runs its kernels in the process that loads it,
+// one dispatch at a time. That process must be built with the same sanitizer.
+func Library(ctx context.Context, dir, name string, src []byte, san Sanitizer) (string, error) {
+	cc, err := compiler()
+	if err != nil {
+		return "", err
+	}
+	b := &builder{ctx: ctx, cc: cc, dir: dir, san: san, library: true}
+	built, err := b.build(src)
+	if err != nil {
+		return "", fmt.Errorf("sim: build %s: %w", name, err)
+	}
+	return built.path, nil
+}
+
 // Kernels are the names, as the host uses them, of the kernels of the program.
 func (p *Program) Kernels() []string {
 	var names []string
@@ -56,15 +73,39 @@ func (p *Program) Kernels() []string {
 }
 
 type builder struct {
-	ctx context.Context
-	cc  string
-	dir string
-	san Sanitizer
+	ctx     context.Context
+	cc      string
+	dir     string
+	san     Sanitizer
+	library bool // a shared library, else a program
 }
 
 const programName = "program"
 
+// built is a source with what was made of it.
+type built struct {
+	path  string
+	src   *source
+	edits edits
+}
+
 func (b *builder) program(name string, text []byte) (*Program, error) {
+	x, err := b.build(text)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := readLines(x.path)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{name: name, path: x.path, san: b.san, lines: lines, edits: x.edits, src: x.src}, nil
+}
+
+func (b *builder) build(text []byte) (*built, error) {
+	text, err := active(b.ctx, b.cc, text)
+	if err != nil {
+		return nil, err
+	}
 	s := parse(text)
 	if list := append(s.runRules(), s.outsideRules()...); len(list) > 0 {
 		return nil, errors.New(list[0].String())
@@ -89,16 +130,16 @@ func (b *builder) program(name string, text []byte) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{name: name, path: filepath.Join(dir, programName), san: b.san, edits: e, src: s}
-	p.lines, err = readLines(p.path)
-	return p, err
+	path, err := filepath.Abs(filepath.Join(dir, programName))
+	return &built{path: path, src: s, edits: e}, err
 }
 
 // cached gives the folder with this content, which make fills if it is new: in
 // a folder of its own that takes its name when it is complete.
 func (b *builder) cached(prefix string, content []string, make func(dir string) error) (string, error) {
 	sum := sha256.New()
-	for _, c := range append(content, b.cc, b.san.String()) {
+	key := append([]string{b.cc, b.san.String(), fmt.Sprint(b.library)}, content...)
+	for _, c := range append(append(key, runFlags...), hostFlags()...) {
 		fmt.Fprintf(sum, "%d:%s", len(c), c)
 	}
 	final := filepath.Join(b.dir, prefix+hex.EncodeToString(sum.Sum(nil))[:24])
@@ -150,7 +191,10 @@ func (b *builder) headers() (string, error) {
 func (b *builder) runtimeObject(headers string) (string, error) {
 	dir, err := b.cached("rt-", []string{headers}, func(dir string) error {
 		args := []string{"-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-builtin", "-fno-threadsafe-statics",
-			"-w", "-I" + headers, "-c", filepath.Join(headers, "rt", "all.cpp"), "-o", "rt.o"}
+			"-fPIC", "-nostdinc++", "-w", "-I" + headers, "-c", filepath.Join(headers, "rt", "all.cpp"), "-o", "rt.o"}
+		if b.library {
+			args = append(args, "-DMSL_LIBRARY=1")
+		}
 		return b.clang(dir, append(args, b.san.defines()...))
 	})
 	if err != nil {
@@ -169,7 +213,7 @@ func (b *builder) clang(dir string, args []string) error {
 
 var runFlags = []string{
 	"-x", "c++", "-std=c++17", "-O1", "-gline-tables-only", "-gdwarf-4", "-fno-omit-frame-pointer",
-	"-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-nostdinc", "-nostdinc++", "-DMSL_RUN",
+	"-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fPIC", "-nostdinc", "-nostdinc++", "-DMSL_RUN",
 	"-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none", "-fsigned-char",
 	"-w", "-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics",
 }
@@ -188,6 +232,9 @@ func (b *builder) compile(s *source, e edits, dir, headers, object string, code 
 		return refusal(s.diagnostics(text, e), text)
 	}
 	link := append(b.san.flags(), "source.o", object, "-o", programName, "-lm")
+	if b.library {
+		link = append(link, "-shared")
+	}
 	return b.clang(dir, link)
 }
 

@@ -76,7 +76,11 @@ func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
 	if err := writeHeaders(filepath.Join(dir, "include")); err != nil {
 		return nil, fmt.Errorf("sim: check %s: %w", name, err)
 	}
-	s := parse(src)
+	text, err := active(ctx, cc, src)
+	if err != nil {
+		return nil, fmt.Errorf("sim: check %s: %w", name, err)
+	}
+	s := parse(text)
 	list := append(s.rules(), s.outsideRules()...)
 	found, err := s.clangCheck(ctx, cc, dir)
 	if err != nil {
@@ -124,7 +128,7 @@ func combine(own, clang []Finding) []Finding {
 		at[f.Line] = at[f.Line] || !f.Outside
 	}
 	for _, f := range clang {
-		if f.Outside || !outside && !at[f.Line] {
+		if !at[f.Line] && (f.Outside || !outside) {
 			list = append(list, f)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 )
 
@@ -25,6 +26,11 @@ type Job struct {
 	Threadgroup []int
 	Grid        [3]int // threadgroups; a zero in any means that nothing runs
 	Group       [3]int // threads of a threadgroup, 1 to 1024 in all
+	// DeviceOrder makes the thread sanitizer look at device memory alone, and
+	// lets only those barriers order it that name mem_device. Without it any
+	// barrier that names a memory orders all: a kernel that hands device memory
+	// from thread to thread over a barrier of mem_threadgroup shows no race.
+	DeviceOrder bool
 }
 
 // encode writes the job as include/rt/job.cpp reads it.
@@ -34,9 +40,10 @@ func (j *Job) encode() ([]byte, error) {
 	u64 := func(v int) { w.Write(binary.LittleEndian.AppendUint64(nil, uint64(v))) }
 	u32(len(j.Kernel))
 	w.WriteString(j.Kernel)
+	u32(boolean(j.DeviceOrder))
 	for _, n := range append(j.Grid[:], j.Group[:]...) {
-		if n < 0 {
-			return nil, fmt.Errorf("kernel %s: negative extent %d of grid or group", j.Kernel, n)
+		if n < 0 || n > math.MaxInt32 {
+			return nil, fmt.Errorf("kernel %s: extent %d of grid or group: 0 to 2147483647 are possible", j.Kernel, n)
 		}
 		u32(n)
 	}
@@ -46,11 +53,7 @@ func (j *Job) encode() ([]byte, error) {
 			return nil, fmt.Errorf("kernel %s: buffer index %d, offset %d: the index is 0 to %d and the offset not negative", j.Kernel, b.Index, b.Offset, maxSlots-1)
 		}
 		u32(b.Index)
-		writable := 0
-		if b.Writable {
-			writable = 1
-		}
-		u32(writable)
+		u32(boolean(b.Writable))
 		u64(b.Offset)
 		u64(len(b.Data))
 		w.Write(b.Data)
@@ -61,6 +64,13 @@ func (j *Job) encode() ([]byte, error) {
 		u64(n)
 	}
 	return w.Bytes(), nil
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // readResult takes the writable buffers, which stand in the order of their

@@ -142,7 +142,9 @@ func (s *source) threadgroupVarAt(first int) (threadgroupVar, bool) {
 			}
 			i = s.closing(i)
 		case t.is("<"):
-			i = s.closingAngle(i)
+			if end := closingAngle(s.code, i); end > 0 {
+				i = end
+			}
 		case t.is("=") || t.is(","):
 			v.simple = false
 			if v.name == 0 {
@@ -154,22 +156,4 @@ func (s *source) threadgroupVarAt(first int) (threadgroupVar, bool) {
 		}
 	}
 	return v, false
-}
-
-func (s *source) closingAngle(open int) int {
-	depth := 0
-	for i := open; i < len(s.code); i++ {
-		switch s.code[i].text {
-		case "<":
-			depth++
-		case ">":
-			depth--
-			if depth == 0 {
-				return i
-			}
-		case ";":
-			return i - 1
-		}
-	}
-	return open
 }

@@ -50,6 +50,7 @@ var runtimeKinds = map[string]ReportKind{"divergence": Divergence, "partial": Pa
 func (p *Program) reports(text string) (list []Report, failure string) {
 	lines := strings.Split(text, "\n")
 	seen := map[string]bool{}
+	var arena addresses
 	add := func(r Report) {
 		if key := r.String(); !seen[key] {
 			seen[key] = true
@@ -67,7 +68,11 @@ func (p *Program) reports(text string) (list []Report, failure string) {
 		} else if m := asanLine.FindStringSubmatch(line); m != nil {
 			add(p.address(m, lines[i:]))
 		} else if strings.HasPrefix(line, "WARNING: ThreadSanitizer: data race") {
-			add(p.race(lines[i:]))
+			if !arena.holds(lines[i:]) {
+				add(p.race(lines[i:]))
+			}
+		} else if m := arenaLine.FindStringSubmatch(line); m != nil {
+			arena = parseAddresses(m[1], m[2])
 		}
 	}
 	return list, ""
@@ -76,6 +81,32 @@ func (p *Program) reports(text string) (list []Report, failure string) {
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
+}
+
+// addresses are those of the threadgroup memory, where a run that looks at
+// device memory alone has races that mean nothing.
+type addresses struct{ from, to uint64 }
+
+var (
+	arenaLine   = regexp.MustCompile(`^msl-arena:([0-9a-f]+):([0-9a-f]+)$`)
+	raceAddress = regexp.MustCompile(` at 0x([0-9a-f]+) by `)
+)
+
+func parseAddresses(from, to string) addresses {
+	a, _ := strconv.ParseUint(from, 16, 64)
+	b, _ := strconv.ParseUint(to, 16, 64)
+	return addresses{a, b}
+}
+
+// holds says whether the race that the lines report lies in a.
+func (a addresses) holds(lines []string) bool {
+	for _, line := range lines {
+		if m := raceAddress.FindStringSubmatch(line); m != nil {
+			at, _ := strconv.ParseUint(m[1], 16, 64)
+			return a.from <= at && at < a.to
+		}
+	}
+	return false
 }
 
 // report places a report whose line and column are of the rewritten source.
@@ -121,11 +152,21 @@ func (p *Program) undefined(m, lines []string) Report {
 
 func (p *Program) address(m, lines []string) Report {
 	r := Report{Kind: Bounds, Text: m[1], Raw: section(lines)}
+	if m[1] == "SEGV" || m[1] == "BUS" {
+		r.Kind, r.Text = Crash, m[1]+", as of a misaligned vector or a wild pointer"
+	}
 	for i, line := range lines {
-		if a := asanAccess.FindStringSubmatch(line); a != nil {
-			at := first(p.stack(lines[i+1:]))
-			r.Line, r.Col = at.line, at.col
+		a := asanAccess.FindStringSubmatch(line)
+		if a != nil {
 			r.Text = fmt.Sprintf("%s of %s bytes (%s)", strings.ToLower(a[1]), a[2], m[1])
+		}
+		if a != nil || r.Kind == Crash && frameLine.MatchString(line) {
+			stack := lines[i:]
+			if a != nil {
+				stack = lines[i+1:]
+			}
+			at := first(p.stack(stack))
+			r.Line, r.Col = at.line, at.col
 			break
 		}
 	}

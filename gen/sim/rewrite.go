@@ -92,7 +92,7 @@ func (s *source) functionConstant(span [2]int) bool {
 
 // rewriteVec turns the constructor vec<T, N>(...) into msl_make<vec<T, N>>(...).
 func (s *source) rewriteVec(e *edits, i int) {
-	end := closingAngleOf(s.tokens, i+1)
+	end := closingAngle(s.tokens, i+1)
 	if end+1 >= len(s.tokens) || !s.tokens[end+1].is("(") {
 		return
 	}
@@ -102,7 +102,7 @@ func (s *source) rewriteVec(e *edits, i int) {
 
 // rewriteCast turns static_cast<float4>(x) into msl_make<float4>(x).
 func (s *source) rewriteCast(e *edits, i int, vectors map[string]bool) {
-	end := closingAngleOf(s.tokens, i+1)
+	end := closingAngle(s.tokens, i+1)
 	typ := i + 2
 	if end > typ+2 && s.tokens[typ].is("metal") {
 		typ += 2
@@ -113,7 +113,9 @@ func (s *source) rewriteCast(e *edits, i int, vectors map[string]bool) {
 	e.replace(s.tokens[i].pos, s.tokens[i].end, "msl_make")
 }
 
-func closingAngleOf(t []token, open int) int {
+// closingAngle is the index of the > that closes t[open], or -1 where it turns
+// out to be a comparison.
+func closingAngle(t []token, open int) int {
 	depth := 0
 	for i := open; i < len(t); i++ {
 		switch t[i].text {
@@ -167,8 +169,8 @@ func floatLiteral(digits string) string {
 // rewriteThreadgroup makes each threadgroup variable a reference to memory that
 // the runtime holds for the group.
 func (s *source) rewriteThreadgroup(e *edits) {
-	number := 0
 	for i := range s.kernels {
+		number := maxSlots // the numbers below are those of arguments
 		for _, v := range s.threadgroupVars(&s.kernels[i]) {
 			if !v.simple {
 				continue // refused by runRules

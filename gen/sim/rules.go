@@ -56,6 +56,7 @@ func (s *source) wordRules(f *findings) {
 	depth := 0 // of function bodies
 	for i, t := range s.code {
 		switch {
+		case t.macro: // clang judges it where it is used
 		case t.is("{"):
 			if depth > 0 || s.opensBody(i) {
 				depth++

@@ -69,6 +69,9 @@ func (p *Program) run(ctx context.Context, job Job) (*Result, error) {
 	if exit < 0 || ctx.Err() != nil {
 		return nil, errors.Join(ctx.Err(), fmt.Errorf("%w: %s", err, firstLine(text)))
 	}
+	if strings.Contains(text, "FATAL: ThreadSanitizer") {
+		return nil, fmt.Errorf("%s; run it under setarch -R, or set the kernel's vm.mmap_rnd_bits to 28", firstLine(text))
+	}
 	reports, failure := p.reports(text)
 	if failure != "" {
 		return nil, errors.New(failure)

@@ -135,7 +135,7 @@ func compare(t *testing.T, where string, want map[string]golden.Tensor, got map[
 			continue
 		}
 		for i, v := range w.Data {
-			if !close(g.Data[i], v) {
+			if !approx(g.Data[i], v) {
 				t.Errorf("%s: %s[%d] = %.17g, want %.17g", where, name, i, g.Data[i], v)
 				break
 			}
@@ -143,7 +143,7 @@ func compare(t *testing.T, where string, want map[string]golden.Tensor, got map[
 	}
 }
 
-func close(got, want float64) bool {
+func approx(got, want float64) bool {
 	if math.IsNaN(want) || math.IsInf(want, 0) {
 		return got == want || math.IsNaN(got) && math.IsNaN(want)
 	}

@@ -9,8 +9,12 @@ import (
 type File struct {
 	Spec    string // path of the spec
 	Package string // import path of the generated package
+	Kernels string // import path of the package that holds the C functions
 	Funcs   []*Func
 	Consts  []Const
+	// Internal files hold descriptors only: what generated code needs and no
+	// user calls.
+	Internal bool
 }
 
 // Const is the default of a parameter as a Go constant.
@@ -25,9 +29,11 @@ type Const struct {
 type Func struct {
 	Name     string   // exported name of the immediate form
 	Doc      []string // paragraphs; the first begins with the name
+	Static   string   // the static choices and optional tensors, joined
 	TypeVars []string // names of the spec's type variables
 	Lists    []string // names of the inputs that are lists
 	Ops      []*Op
+	Gradient bool // is the gradient of another one
 }
 
 // MaxList is the largest number of tensors in a list.

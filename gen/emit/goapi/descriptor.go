@@ -9,9 +9,10 @@ import (
 	"github.com/kernelgen/kgen/gen/bind"
 )
 
-// descriptor is the declaration of the runtime.Op of op.
-func descriptor(op *Op) (jen.Code, error) {
-	d := &describer{op: op}
+// descriptor is the declaration of the runtime.Op of op. The package at import
+// path kernels holds its C functions.
+func descriptor(op *Op, static, kernels string) (jen.Code, error) {
+	d := &describer{op: op, static: static, kernels: kernels}
 	for _, a := range op.Bound.Axes {
 		d.host.axes = append(d.host.axes, a.Name)
 	}
@@ -50,8 +51,10 @@ func descriptor(op *Op) (jen.Code, error) {
 }
 
 type describer struct {
-	op   *Op
-	host hostExpr
+	op      *Op
+	static  string
+	kernels string
+	host    hostExpr
 }
 
 func (d *describer) axes() (*jen.Statement, error) {
@@ -124,8 +127,8 @@ func (d *describer) variants() *jen.Statement {
 	var list []jen.Code
 	for i, v := range d.op.Bound.Variants {
 		var fields []jen.Code
-		if d.op.Bound.Static != "" {
-			fields = append(fields, field("Static", jen.Lit(d.op.Bound.Static)))
+		if d.static != "" {
+			fields = append(fields, field("Static", jen.Lit(d.static)))
 		}
 		fields = append(fields, field("Ins", dtypes(v.Ins)), field("Outs", dtypes(v.Outs)))
 		if len(v.Temps) > 0 {
@@ -155,7 +158,7 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 			field("BlockBytes", jen.Lit(k.BlockBytes)))
 	}
 	if slices.Contains(d.op.C, k.Symbol) {
-		fields = append(fields, field("CPU", cpuLaunch(k.CPU)), field("C", jen.Id(pointerName(k.Symbol))))
+		fields = append(fields, field("CPU", cpuLaunch(k.CPU)), field("C", jen.Qual(d.kernels, pointerName(k.Symbol))))
 	}
 	if k.GPU.Threads > 0 {
 		fields = append(fields, field("GPU", gpuLaunch(k.GPU)))

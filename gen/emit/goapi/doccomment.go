@@ -48,11 +48,7 @@ func wrap(text string) []string {
 func (s *signature) table() []string {
 	var rows [][3]string
 	for _, t := range s.tensors {
-		shape := shapeText(t.t.Shape)
-		if t.list {
-			shape = "list of " + shape
-		}
-		rows = append(rows, [3]string{t.name, shape, t.t.Doc})
+		rows = append(rows, [3]string{t.name, shapeText(t.t), docText(t.t)})
 	}
 	for _, p := range s.params {
 		doc := p.p.Doc
@@ -69,14 +65,11 @@ func (s *signature) table() []string {
 		rows = append(rows, [3]string{a.name, "axis", what})
 	}
 	for _, r := range s.results {
-		shape, doc := shapeText(r.t.Shape), r.t.Doc
-		if r.list {
-			shape = "list of " + shape
-		}
+		doc := docText(r.t)
 		if r.inout {
 			doc = "the new version"
 		}
-		rows = append(rows, [3]string{"→ " + baseName(r.t), shape, doc})
+		rows = append(rows, [3]string{"→ " + r.name, shapeText(r.t), doc})
 	}
 	return align(rows)
 }
@@ -101,13 +94,25 @@ func align(rows [][3]string) []string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// docText is the documentation of a tensor. That of a list stands at its first
+// piece, whose number it may hold.
+func docText(t *expr.Tensor) string {
+	if t.List > 0 {
+		return strings.TrimSuffix(t.Doc, "_1")
+	}
+	return t.Doc
+}
+
 // shapeText writes a shape as in the package comment: [R..., D].
-func shapeText(shape []expr.Dim) string {
+func shapeText(t *expr.Tensor) string {
 	var dims []string
-	for _, d := range shape {
+	for _, d := range t.Shape {
 		var names []string
 		for _, a := range d {
 			name := a.Name
+			if t.List > 0 {
+				name = strings.TrimSuffix(name, "_1")
+			}
 			if a.Group {
 				name += "..."
 			}
@@ -115,7 +120,11 @@ func shapeText(shape []expr.Dim) string {
 		}
 		dims = append(dims, strings.Join(names, "·"))
 	}
-	return "[" + strings.Join(dims, ", ") + "]"
+	text := "[" + strings.Join(dims, ", ") + "]"
+	if t.List > 0 {
+		text = "list of " + text
+	}
+	return text
 }
 
 // behaviour says what is an error and what becomes of the operands.

@@ -1,6 +1,8 @@
 package goapi
 
 import (
+	"fmt"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/kernelgen/kgen/gen/expr"
@@ -8,15 +10,15 @@ import (
 
 // deferred adds the form of f that records into a batch.
 func deferred(file *jen.File, f *Func, s *signature) {
-	params := append([]jen.Code{jen.Id("b").Op("*").Add(rt("Batch"))}, s.parameters()...)
+	params := append([]jen.Code{jen.Id(s.batch).Op("*").Add(rt("Batch"))}, s.parameters()...)
 	fn := jen.Func().Id(f.Name + "Deferred")
 	s.generic(fn)
-	fn.Params(params...).Add(resultTypes(s.resultList()))
+	fn.Params(params...).Add(s.resultTypes())
 	fn.BlockFunc(func(g *jen.Group) {
 		g.Var().Id("call").Add(rt("Call"))
-		g.Id("call").Dot("Begin").Call(jen.Id("b"), s.opOf(f))
+		g.Id("call").Dot("Begin").Call(jen.Id(s.batch), s.opOf(f))
 		s.arguments(g)
-		g.Id("call").Dot("Record").Call(jen.Lit(f.Ops[0].Bound.Static))
+		g.Id("call").Dot("Record").Call(jen.Lit(f.Static))
 		s.returns(g)
 	})
 	file.Add(fn)
@@ -44,43 +46,48 @@ func union(types []expr.DType) *jen.Statement {
 
 func tensorOf(typ *jen.Statement) *jen.Statement { return rt("Tensor").Types(typ.Clone()) }
 
-// parameters is the parameter list that both forms share; neighbours of one type
-// share it.
+// parameters is the parameter list that both forms share; neighbours of one
+// type share it.
 func (s *signature) parameters() []jen.Code {
 	type param struct {
 		name string
 		typ  *jen.Statement
+		key  string // equal for equal types
 	}
 	var list []param
 	for _, t := range s.tensors {
-		typ := tensorOf(t.typ)
-		if t.list {
-			typ = jen.Index().Add(typ)
-		}
-		list = append(list, param{t.name, typ})
+		list = append(list, param{t.name, t.goType(), fmt.Sprint("tensor ", t.list, t.typ.GoString())})
 	}
 	for _, p := range s.params {
-		list = append(list, param{p.name, scalarType(p.p.Type)})
+		list = append(list, param{p.name, scalarType(p.p.Type), fmt.Sprint("scalar ", p.p.Type)})
 	}
 	for i, a := range s.axes {
 		typ := jen.Int()
-		if a.a.Group {
+		switch {
+		case a.a.Group && i == len(s.axes)-1:
+			typ = jen.Op("...").Int()
+		case a.a.Group:
 			typ = jen.Index().Int()
-			if i == len(s.axes)-1 {
-				typ = jen.Op("...").Int()
-			}
 		}
-		list = append(list, param{a.name, typ})
+		list = append(list, param{a.name, typ, fmt.Sprint("axis ", a.a.Group, i == len(s.axes)-1 && a.a.Group)})
 	}
 	var codes []jen.Code
 	for i, p := range list {
 		code := jen.Id(p.name)
-		if i+1 == len(list) || list[i+1].typ.GoString() != p.typ.GoString() {
+		if i+1 == len(list) || list[i+1].key != p.key {
 			code.Add(p.typ)
 		}
 		codes = append(codes, code)
 	}
 	return codes
+}
+
+// goType is the Go type of the argument.
+func (t tensorArg) goType() *jen.Statement {
+	if t.list {
+		return jen.Index().Add(tensorOf(t.typ))
+	}
+	return tensorOf(t.typ)
 }
 
 func scalarType(t expr.ParamType) *jen.Statement {
@@ -97,25 +104,37 @@ func scalarType(t expr.ParamType) *jen.Statement {
 	return jen.Float32()
 }
 
-// resultList is the list of result types, tensors or slices of them.
-func (s *signature) resultList() []jen.Code {
-	var list []jen.Code
-	for _, r := range s.results {
-		typ := tensorOf(r.typ)
-		if r.list {
-			typ = jen.Index().Add(typ)
-		}
-		list = append(list, typ)
+// goType is the Go type of the result.
+func (r result) goType() *jen.Statement {
+	if r.list {
+		return jen.Index().Add(tensorOf(r.typ))
 	}
-	return list
+	return tensorOf(r.typ)
 }
 
-// resultTypes writes a result list, in parentheses where Go wants them.
-func resultTypes(list []jen.Code) *jen.Statement {
-	if len(list) == 1 {
-		return jen.Add(list[0])
+// named reports whether the results have names in the declaration.
+func (s *signature) named() bool { return len(s.results) > 1 }
+
+// resultTypes is the result list of the deferred form, followed by more; several
+// results have names, which neighbours of one type share.
+func (s *signature) resultTypes(more ...jen.Code) *jen.Statement {
+	if !s.named() {
+		types := append([]jen.Code{s.results[0].goType()}, more...)
+		if len(types) == 1 {
+			return jen.Add(types[0])
+		}
+		return jen.Params(types...)
 	}
-	return jen.Params(list...)
+	var list []jen.Code
+	key := func(i int) string { return fmt.Sprint(s.results[i].list, s.results[i].typ.GoString()) }
+	for i, r := range s.results {
+		code := jen.Id(r.name)
+		if i+1 == len(s.results) || key(i) != key(i+1) {
+			code.Add(r.goType())
+		}
+		list = append(list, code)
+	}
+	return jen.Params(append(list, more...)...)
 }
 
 // opOf is the descriptor that a call uses: where inputs are lists, the one for
@@ -187,6 +206,14 @@ func (s *signature) position(r result) *jen.Statement {
 	return pos
 }
 
+// assign is how the results get their values: named ones exist already.
+func (s *signature) assign() string {
+	if s.named() {
+		return "="
+	}
+	return ":="
+}
+
 // returns writes the results of the recorded call.
 func (s *signature) returns(g *jen.Group) {
 	var values []jen.Code
@@ -206,7 +233,7 @@ func (s *signature) returns(g *jen.Group) {
 		if len(r.lists) > 0 || r.index > 0 {
 			at = s.position(r).Op("+").Id("i")
 		}
-		g.Id(r.name).Op(":=").Make(jen.Index().Add(tensorOf(r.typ)), jen.Len(jen.Id(s.tensors[r.like].name)))
+		g.Id(r.name).Op(s.assign()).Make(jen.Index().Add(tensorOf(r.typ)), jen.Len(jen.Id(s.tensors[r.like].name)))
 		g.For(jen.Id("i").Op(":=").Range().Id(r.name)).Block(jen.Id(r.name).Index(jen.Id("i")).Op("=").Add(get(at)))
 		values = append(values, jen.Id(r.name))
 	}

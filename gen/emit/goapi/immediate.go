@@ -13,22 +13,26 @@ func immediate(file *jen.File, f *Func, s *signature) {
 	}
 	fn := jen.Func().Id(f.Name)
 	s.generic(fn)
-	fn.Params(params...).Params(append(s.resultList(), jen.Error())...)
+	result := jen.Error()
+	if s.named() {
+		result = jen.Id("err").Error()
+	}
+	fn.Params(params...).Add(s.resultTypes(result))
 	fn.BlockFunc(func(g *jen.Group) {
-		g.Id("b").Op(":=").Add(batch)
+		g.Id(s.batch).Op(":=").Add(batch)
 		var names []jen.Code
 		for _, r := range s.results {
 			names = append(names, jen.Id(r.name))
 		}
-		g.List(names...).Op(":=").Add(s.deferredCall(f))
-		g.Return(append(names, rt("Finish").Call(append([]jen.Code{jen.Id("b")}, handles(s.resultOperands())...)...))...)
+		g.List(names...).Op(s.assign()).Add(s.deferredCall(f))
+		g.Return(append(names, rt("Finish").Call(append([]jen.Code{jen.Id(s.batch)}, handles(s.resultOperands())...)...))...)
 	})
 	file.Add(fn)
 }
 
 // deferredCall calls the deferred form with the arguments of the immediate one.
 func (s *signature) deferredCall(f *Func) *jen.Statement {
-	args := []jen.Code{jen.Id("b")}
+	args := []jen.Code{jen.Id(s.batch)}
 	for _, t := range s.tensors {
 		args = append(args, jen.Id(t.name))
 	}

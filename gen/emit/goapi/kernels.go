@@ -2,6 +2,7 @@ package goapi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/out"
@@ -9,31 +10,49 @@ import (
 )
 
 // pointerName is the Go variable that holds the C function with the given
-// symbol: kg_0123abcd_layernorm_f32 gives cLayerNormF32.
+// symbol: kg_0123abcd_layernorm_f32 gives LayerNormF32.
 func pointerName(symbol string) string {
 	rest := symbol
 	if parts := strings.SplitN(symbol, "_", 3); len(parts) == 3 {
 		rest = parts[2] // without kg and the hash, which is the same for a package
 	}
-	return "c" + spec.GoName(rest)
+	return TypedName(rest)
 }
 
+// TypedName is spec.GoName for names that hold storage types: gelu_bf16 gives
+// GELUBF16.
+func TypedName(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "_") {
+		if slices.Contains(dtypeWords, word) {
+			word = strings.ToUpper(word)
+		}
+		b.WriteString(spec.GoName(word))
+	}
+	return b.String()
+}
+
+var dtypeWords = []string{"f32", "f16", "bf16", "i32", "u8"}
+
 // KernelsCgo returns the file that gives the C functions with the given symbols
-// to Go, and KernelsNoCgo its counterpart for builds without cgo.
-func KernelsCgo(pkg string, symbols []string) []byte {
+// to Go, and KernelsNoCgo its counterpart for builds without cgo. They make the
+// package of the C sources of one group of specs: the groups compile side by
+// side, and a change in one leaves the others' objects alone.
+func KernelsCgo(pkg, group string, symbols []string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s
 //go:build cgo
 
+// Package %s holds the C kernels of the %s specs.
 package %s
 
 /*
-#cgo CFLAGS: -O3 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;
 
-`, out.Marker("specs"), pkg)
+`, out.Marker("specs"), pkg, group, pkg)
 	for _, s := range symbols {
 		fmt.Fprintf(&b, "void %s(const struct kg_call *call, int64_t lo, int64_t hi);\n", s)
 	}
@@ -42,7 +61,7 @@ import "C"
 
 import "unsafe"
 
-// The C functions of the kernels.
+// The C functions.
 var (
 `)
 	for _, s := range symbols {
@@ -54,18 +73,19 @@ var (
 
 // KernelsNoCgo returns the file that stands in for that of KernelsCgo where cgo
 // is off: without C functions the reference serves.
-func KernelsNoCgo(pkg string, symbols []string) []byte {
+func KernelsNoCgo(pkg, group string, symbols []string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s
 //go:build !cgo
 
+// Package %s holds the C kernels of the %s specs.
 package %s
 
 import "unsafe"
 
-// Without cgo no kernel has a C function, and the Go reference serves.
+// Without cgo there are no C functions, and the Go reference serves.
 var (
-`, out.Marker("specs"), pkg)
+`, out.Marker("specs"), pkg, group, pkg)
 	for _, s := range symbols {
 		fmt.Fprintf(&b, "\t%s unsafe.Pointer\n", pointerName(s))
 	}

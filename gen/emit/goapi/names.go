@@ -44,4 +44,4 @@ func (s *scope) name(n string) string {
 }
 
 // reserved lists the names that generated functions use themselves.
-var reserved = []string{"b", "call", "dev", "i", "init", "main", "piece", "runtime"}
+var reserved = []string{"call", "dev", "err", "i", "init", "main", "piece", "runtime"}

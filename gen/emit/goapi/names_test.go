@@ -6,8 +6,8 @@ func TestArgumentNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"x": "x", "ignore_index": "ignoreIndex", "W": "w", "Lout": "lout", "T": "t", "d_x": "dX", "x_gelu": "xGELU",
 		"type": "type_", "range": "range_", "len": "len_", "nil": "nil_", "int": "int_", "error": "error_",
-		"b": "b_", "dev": "dev_", "call": "call_", "runtime": "runtime_", "init": "init_", "main": "main_",
-		"__shared__": "shared", "_a": "a", "err": "err", "new": "new_", "min": "min_",
+		"b": "b", "dev": "dev_", "call": "call_", "runtime": "runtime_", "init": "init_", "main": "main_",
+		"__shared__": "shared", "_a": "a", "err": "err_", "new": "new_", "min": "min_",
 	} {
 		if got := new(scope).name(name); got != want {
 			t.Errorf("%s becomes %s, want %s", name, got, want)

@@ -18,6 +18,7 @@ type signature struct {
 	params  []scalarArg
 	axes    []axisArg // extents that the caller gives
 	results []result  // outputs, then new versions of inouts
+	batch   string    // name of the batch: b, or batch where an argument is called b
 }
 
 // typeParam is a type variable that stands for several storage types.
@@ -67,6 +68,8 @@ func newSignature(f *Func) *signature {
 	for _, op := range f.Ops {
 		names.taken = append(names.taken, op.Var)
 	}
+	s.batch = batchName(p)
+	names.taken = append(names.taken, s.batch)
 	for i, t := range p.Ins {
 		s.input(&names, types, variants, i, t)
 	}
@@ -87,6 +90,18 @@ func newSignature(f *Func) *signature {
 		}
 	}
 	return s
+}
+
+// batchName is b, unless an argument or a result has that name.
+func batchName(p *expr.Program) string {
+	list := slices.Concat(p.Ins, p.Outs)
+	taken := slices.ContainsFunc(list, func(t *expr.Tensor) bool { return localName(baseName(t)) == "b" }) ||
+		slices.ContainsFunc(p.Params, func(q *expr.Param) bool { return localName(q.Name) == "b" }) ||
+		slices.ContainsFunc(p.Axes, func(a *expr.Axis) bool { return a.Free && localName(a.Name) == "b" })
+	if taken {
+		return "batch"
+	}
+	return "b"
 }
 
 // axisName names the argument that gives the extent of an axis, or the shape

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,24 +30,35 @@ func Source(f *File) ([]byte, error) {
 	for _, c := range f.Consts {
 		defaultConst(file, c)
 	}
-	for _, fn := range f.Funcs {
-		s := newSignature(fn)
-		for _, line := range docComment(fn, s) {
-			file.Comment(line)
+	if !f.Internal {
+		for _, fn := range f.Funcs {
+			functions(file, fn)
 		}
-		immediate(file, fn, s)
-		file.Line()
-		file.Comment(fmt.Sprintf("%sDeferred is %s, recorded in b. Errors are those of %s;", fn.Name, fn.Name, fn.Name))
-		file.Comment("b keeps the first, and its Sync returns it.")
-		deferred(file, fn, s)
-		file.Line()
 	}
 	for _, fn := range f.Funcs {
-		if err := descriptors(file, fn); err != nil {
+		if err := descriptors(file, fn, f.Kernels); err != nil {
 			return nil, err
 		}
 	}
 	return render(file)
+}
+
+// functions adds both forms of an operation.
+func functions(file *jen.File, fn *Func) {
+	s := newSignature(fn)
+	comments(file, docComment(fn, s))
+	immediate(file, fn, s)
+	file.Line()
+	comments(file, wrap(fmt.Sprintf("%sDeferred is %s, recorded in %s. Its errors are those of %s: the batch keeps the first one, and Sync returns it.",
+		fn.Name, fn.Name, s.batch, fn.Name)))
+	deferred(file, fn, s)
+	file.Line()
+}
+
+func comments(file *jen.File, lines []string) {
+	for _, line := range lines {
+		file.Comment(line)
+	}
 }
 
 func render(file *jen.File) ([]byte, error) {
@@ -54,7 +66,28 @@ func render(file *jen.File) ([]byte, error) {
 	if err := file.Render(&b); err != nil {
 		return nil, fmt.Errorf("goapi: %w", err)
 	}
-	return b.Bytes(), nil
+	return groupImports(b.Bytes()), nil
+}
+
+// groupImports parts the imports of the standard library from the others, which
+// the writer of the file puts into one list.
+func groupImports(text []byte) []byte {
+	const begin, end = "\nimport (\n", "\n)\n"
+	head, rest, ok := bytes.Cut(text, []byte(begin))
+	if !ok {
+		return text
+	}
+	list, tail, _ := bytes.Cut(rest, []byte(end))
+	var std, others []string
+	for line := range strings.SplitSeq(string(list), "\n") {
+		if strings.Contains(line, ".") {
+			others = append(others, line)
+		} else {
+			std = append(std, line)
+		}
+	}
+	groups := strings.Join(std, "\n") + "\n\n" + strings.Join(others, "\n")
+	return slices.Concat(head, []byte(begin), []byte(strings.Trim(groups, "\n")), []byte(end), tail)
 }
 
 // Reference returns the Go file with the reference functions of a spec.
@@ -102,9 +135,9 @@ func HasConst(p *expr.Param) bool {
 
 // descriptors adds the descriptors of a function's ops and, where it has
 // several, the table of them.
-func descriptors(file *jen.File, fn *Func) error {
+func descriptors(file *jen.File, fn *Func, kernels string) error {
 	for _, op := range fn.Ops {
-		code, err := descriptor(op)
+		code, err := descriptor(op, fn.Static, kernels)
 		if err != nil {
 			return err
 		}

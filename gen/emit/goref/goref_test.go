@@ -217,6 +217,7 @@ func writeModule(t *testing.T, dir string, programs []*expr.Program) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readRuntime(t, root)
 	f := jen.NewFile("main")
 	var funcs []jen.Code
 	for i, p := range programs {
@@ -239,6 +240,21 @@ func writeModule(t *testing.T, dir string, programs []*expr.Program) {
 	mod := fmt.Sprintf("module reftest\n\ngo 1.26\n\nrequire github.com/kernelgen/kgen v0.0.0\n\nreplace github.com/kernelgen/kgen => %q\n", root)
 	for name, text := range map[string]string{"go.mod": mod, "refs.go": src.String(), "main.go": string(runner)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// readRuntime reads the files that the compiled module depends on, so that a
+// cached result of this test is not used after they change.
+func readRuntime(t *testing.T, root string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "runtime", "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files of package runtime: %v", err)
+	}
+	for _, f := range files {
+		if _, err := os.ReadFile(f); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,8 +8,8 @@
 //   - bf16 tensors are ushort, widened and rounded (to nearest even) by their
 //     bits, so no bfloat type is needed; half tensors are widened at the load and
 //     rounded to nearest even at the store. All arithmetic is float.
-//   - Index arithmetic is int. The host refuses a launch whose products of
-//     extents do not fit 31 bits.
+//   - Index arithmetic is int; the host refuses a launch that does not fit it
+//     (simt.MaxExtent).
 //   - Every name that stems from a spec or from the lowering ends in an
 //     underscore, which no word of MSL or of its library does (see mangle); the
 //     emitter's own names never do.

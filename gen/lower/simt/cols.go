@@ -6,8 +6,10 @@ import (
 	"github.com/kernelgen/kgen/gen/plan"
 )
 
-// colTile is the number of results that a group of a column reduction has.
-const colTile = 32
+const (
+	colTile    = 16  // results that a group of a column reduction has
+	colThreads = 128 // threads in it
+)
 
 // columns is the place of a thread in a column reduction: its column among the
 // group's, and which of the lanes of that column it is.
@@ -17,11 +19,12 @@ type columns struct {
 	lane, lanes   ir.Expr
 }
 
-// cols lowers a reduction along outer axes: a group has 32 results that lie side
+// cols lowers a reduction along outer axes: a group has 16 results that lie side
 // by side and spreads the reduced positions over 8 threads for each. Where fewer
 // results are left (one, at the extreme) each has more threads.
 func (l *lowering) cols() {
 	par, red := l.k.Par, l.k.Red
+	l.out.Func.Threads = colThreads
 	c := columns{thread: l.here(ir.Thread, "thread")}
 	from := lower.Int(0)
 	n := lower.Int(1)
@@ -33,7 +36,7 @@ func (l *lowering) cols() {
 	c.count = l.Name("columns", lower.MinI(lower.SubI(n, from), lower.Int(colTile)))
 	c.col = l.Name("column", lower.RemI(c.thread, c.count))
 	c.lane = l.Name("lane", lower.DivI(c.thread, c.count))
-	c.lanes = l.Name("lanes", lower.DivI(lower.Int(groupSize), c.count))
+	c.lanes = l.Name("lanes", lower.DivI(lower.Int(colThreads), c.count))
 	l.bind(par, lower.AddI(from, c.col))
 	run := span{axes: red, from: lower.Int(0), to: l.extent("depth", red), first: c.lane, step: c.lanes}
 	for _, stages := range l.k.Passes() {
@@ -51,7 +54,7 @@ func (l *lowering) colPass(stages []*plan.Stage, s span, c columns) {
 	l.sweep(accs, s, colRuns)
 	var slots []slot
 	for _, a := range accs {
-		slots = append(slots, l.newSlot(a, groupSize))
+		slots = append(slots, l.newSlot(a, colThreads))
 	}
 	for _, s := range slots {
 		l.put(s, c.thread)

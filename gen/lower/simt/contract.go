@@ -9,18 +9,21 @@ import (
 )
 
 const (
-	tileSide  = 64                    // rows and columns of a group's tile of the product
-	tileDepth = 16                    // of the tiles of its operands
-	tilePitch = tileSide + 1          // distance of the lines of an operand's tile: no two banks in the way
-	blockSide = 16                    // threads along a side of the tile
-	perThread = tileSide / blockSide  // results of a thread along a side
-	results   = perThread * perThread // of a thread
+	tileSide    = 64           // rows and columns of a group's tile of the product
+	tileDepth   = 16           // of the tiles of its operands
+	tilePitch   = tileSide + 1 // distance of the lines of an operand's tile: no two banks in the way
+	downThreads = 8            // threads along the rows of the tile
+	sideThreads = 16           // and along its columns
+	matThreads  = downThreads * sideThreads
+	ownRows     = tileSide / downThreads // rows that a thread has
+	ownCols     = tileSide / sideThreads
+	ownResults  = ownRows * ownCols
 )
 
 // contract lowers a matrix product: a group computes a tile of the result. It
 // brings tiles of both operands into shared memory (computing their prologue on
-// the way) and multiplies them; a thread keeps 4 x 4 sums in registers, rows and
-// columns 16 apart. The results go out with the epilogue. A depth of zero gives
+// the way) and multiplies them; a thread keeps 8 x 4 sums in registers, of rows
+// 8 apart and columns 16 apart. The results go out with the epilogue. A depth of zero gives
 // zeros.
 func (l *lowering) contract() {
 	p := l.k.Prod
@@ -29,21 +32,22 @@ func (l *lowering) contract() {
 		l.out.Grid = append(l.out.Grid, Dim{p.Batch, 1})
 		l.bind(p.Batch, &ir.Here{ID: ir.GroupZ})
 	}
+	l.out.Func.Threads = matThreads
 	t := &product{
 		lowering: l,
 		thread:   l.here(ir.Thread, "thread"),
 		depth:    l.extent("depth", l.k.Red),
-		a:        side{axes: p.M, expr: p.A, name: "a", tile: l.shared("a_tile", ir.F32, tileDepth*tilePitch), regs: l.private("a_part", perThread)},
-		b:        side{axes: p.N, expr: p.B, name: "b", tile: l.shared("b_tile", ir.F32, tileDepth*tilePitch), regs: l.private("b_part", perThread)},
-		sum:      l.private("sum", results),
-		run:      l.private("run", results),
+		a:        side{axes: p.M, expr: p.A, name: "a", tile: l.shared("a_tile", ir.F32, tileDepth*tilePitch), threads: downThreads, own: ownRows, regs: l.private("a_part", ownRows)},
+		b:        side{axes: p.N, expr: p.B, name: "b", tile: l.shared("b_tile", ir.F32, tileDepth*tilePitch), threads: sideThreads, own: ownCols, regs: l.private("b_part", ownCols)},
+		sum:      l.private("sum", ownResults),
+		run:      l.private("run", ownResults),
 	}
 	t.a.from = l.Name("row_from", times(&ir.Here{ID: ir.GroupY}, tileSide))
 	t.a.n = l.extent("rows", p.M)
-	t.a.own = l.Name("row", lower.DivI(t.thread, lower.Int(blockSide)))
+	t.a.first = l.Name("row", lower.DivI(t.thread, lower.Int(sideThreads)))
 	t.b.from = l.Name("column_from", times(&ir.Here{ID: ir.GroupX}, tileSide))
 	t.b.n = l.extent("columns", p.N)
-	t.b.own = l.Name("column", lower.RemI(t.thread, lower.Int(blockSide)))
+	t.b.first = l.Name("column", lower.RemI(t.thread, lower.Int(sideThreads)))
 	t.clear(t.sum)
 	l.loop("k_from", lower.Int(0), t.depth, lower.Int(tileDepth), func(kFrom ir.Expr) {
 		t.load(&t.a, kFrom)
@@ -69,8 +73,15 @@ type side struct {
 	axes         []*expr.Axis
 	expr         expr.Expr
 	name         string
-	from, n, own ir.Expr
+	from, n      ir.Expr // of the group's tile; of the whole operand
+	first        ir.Expr // the thread's first position in the tile
+	threads, own int64   // threads beside it: how far its positions are apart; how many it has
 	tile, regs   *ir.Array
+}
+
+// at is the thread's i-th position in the tile, counted from base.
+func (s *side) at(base, i ir.Expr) ir.Expr {
+	return lower.AddI(lower.AddI(base, s.first), lower.MulI(i, lower.Int(s.threads)))
 }
 
 func (t *product) clear(a *ir.Array) {
@@ -80,7 +91,7 @@ func (t *product) clear(a *ir.Array) {
 // load fills the tile of s with the depths from kFrom on, zeros outside.
 // Neighbouring threads load what lies side by side in memory.
 func (t *product) load(s *side, kFrom ir.Expr) {
-	t.loop("e", t.thread, lower.Int(tileSide*tileDepth), lower.Int(groupSize), func(e ir.Expr) {
+	t.loop("e", t.thread, lower.Int(tileSide*tileDepth), lower.Int(matThreads), func(e ir.Expr) {
 		var at, k ir.Expr
 		if slices.Contains(t.k.Red, innermostAxis(s.expr)) {
 			at, k = lower.DivI(e, lower.Int(tileDepth)), lower.RemI(e, lower.Int(tileDepth))
@@ -127,7 +138,7 @@ func (t *product) multiply() {
 			t.Emit(&ir.Put{A: t.run, I: at, X: &ir.Call{Fn: expr.FnFMA, Args: args, T: ir.Scalar(ir.F32)}})
 		})
 	})
-	t.unrolled("i", results, func(i ir.Expr) {
+	t.unrolled("i", ownResults, func(i ir.Expr) {
 		t.Emit(&ir.Put{A: t.sum, I: i, X: bin(ir.Add, &ir.At{A: t.sum, I: i}, &ir.At{A: t.run, I: i})})
 	})
 }
@@ -135,17 +146,17 @@ func (t *product) multiply() {
 // fetch brings a line of the tile of s, as far as the thread needs it, into
 // registers.
 func (t *product) fetch(s *side, k ir.Expr) {
-	t.unrolled("i", perThread, func(i ir.Expr) {
-		at := lower.AddI(lower.AddI(lower.MulI(k, lower.Int(tilePitch)), s.own), lower.MulI(i, lower.Int(blockSide)))
+	t.unrolled("i", s.own, func(i ir.Expr) {
+		at := s.at(lower.MulI(k, lower.Int(tilePitch)), i)
 		t.Emit(&ir.Put{A: s.regs, I: i, X: &ir.At{A: s.tile, I: at}})
 	})
 }
 
 // each runs body for each result of the thread.
 func (t *product) each(body func(i, j, at ir.Expr)) {
-	t.unrolled("i", perThread, func(i ir.Expr) {
-		t.unrolled("j", perThread, func(j ir.Expr) {
-			body(i, j, lower.AddI(lower.MulI(i, lower.Int(perThread)), j))
+	t.unrolled("i", ownRows, func(i ir.Expr) {
+		t.unrolled("j", ownCols, func(j ir.Expr) {
+			body(i, j, lower.AddI(lower.MulI(i, lower.Int(ownCols)), j))
 		})
 	})
 }
@@ -154,8 +165,8 @@ func (t *product) each(body func(i, j, at ir.Expr)) {
 func (t *product) epilogue() {
 	p := t.k.Prod
 	t.each(func(i, j, at ir.Expr) {
-		row := t.Name("row_pos", lower.AddI(lower.AddI(t.a.from, t.a.own), lower.MulI(i, lower.Int(blockSide))))
-		col := t.Name("column_pos", lower.AddI(lower.AddI(t.b.from, t.b.own), lower.MulI(j, lower.Int(blockSide))))
+		row := t.Name("row_pos", t.a.at(t.a.from, i))
+		col := t.Name("column_pos", t.b.at(t.b.from, j))
 		t.when(and(less(row, t.a.n), less(col, t.b.n)), func() {
 			t.bind(p.M, row)
 			t.bind(p.N, col)

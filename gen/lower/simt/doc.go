@@ -6,12 +6,12 @@
 // How each shape runs, and what that costs:
 //
 //   - map: one thread for each element, groups of 256 over the flattened index.
-//   - rows: one group for each row; its threads stride along the row.
+//   - rows: one group of 128 for each row; its threads stride along the row.
 //   - reduce: one group for each chunk of the index space.
-//   - cols: a group has 32 neighbouring results and 8 threads for each, or, at
+//   - cols: a group has 16 neighbouring results and 8 threads for each, or, at
 //     the end, fewer results and more threads for each.
 //   - matmul: a group computes 64 x 64 results from tiles of depth 16 in shared
-//     memory; a thread keeps 4 x 4 of them.
+//     memory; a thread keeps 8 x 4 of them.
 //   - scatter: a group owns 256 rows by 64 columns of the result, a thread one
 //     column of it. Each group reads every id and adds, in the order of the
 //     positions, those that fall into its rows: the sum is the same on every run,

@@ -7,10 +7,14 @@ import (
 	"github.com/kernelgen/kgen/gen/plan"
 )
 
+// rowThreads is the number of threads that share a row, or a chunk.
+const rowThreads = 128
+
 // group is a threadgroup as one of its threads sees it.
 type group struct{ thread, simd ir.Expr }
 
 func (l *lowering) group() group {
+	l.out.Func.Threads = rowThreads
 	return group{thread: l.here(ir.Thread, "thread"), simd: l.here(ir.SIMDGroup, "simd")}
 }
 
@@ -24,7 +28,7 @@ func (l *lowering) rows() {
 	}
 	n := l.extent("n", red)
 	g := l.group()
-	row := span{axes: red, from: lower.Int(0), to: n, first: g.thread, step: lower.Int(groupSize)}
+	row := span{axes: red, from: lower.Int(0), to: n, first: g.thread, step: lower.Int(rowThreads)}
 	for _, stages := range l.k.Passes() {
 		l.groupPass(stages, row, g)
 	}
@@ -37,7 +41,7 @@ func (l *lowering) rows() {
 		}
 	}
 	if len(perElement) > 0 {
-		l.loop(posName(red), g.thread, n, lower.Int(groupSize), func(at ir.Expr) {
+		l.loop(posName(red), g.thread, n, lower.Int(rowThreads), func(at ir.Expr) {
 			l.bind(red, at)
 			l.stores(perElement)
 		})
@@ -66,7 +70,7 @@ func (l *lowering) partial() {
 	from := l.Name("from", times(&ir.Here{ID: ir.GroupX}, plan.ChunkSize))
 	to := l.Name("to", lower.MinI(lower.AddI(from, lower.Int(plan.ChunkSize)), n))
 	g := l.group()
-	chunk := span{axes: l.k.Red, from: from, to: to, first: g.thread, step: lower.Int(groupSize)}
+	chunk := span{axes: l.k.Red, from: from, to: to, first: g.thread, step: lower.Int(rowThreads)}
 	for _, stages := range l.k.Passes() {
 		l.groupPass(stages, chunk, g)
 	}
@@ -90,7 +94,7 @@ func (l *lowering) groupPass(stages []*plan.Stage, s span, g group) {
 	}
 	var slots []slot
 	for _, a := range accs {
-		slots = append(slots, l.newSlot(a, groupSize/simdWidth))
+		slots = append(slots, l.newSlot(a, rowThreads/simdWidth))
 	}
 	l.when(bin(ir.Eq, &ir.Here{ID: ir.Lane}, lower.Int(0)), func() {
 		for _, s := range slots {
@@ -99,7 +103,7 @@ func (l *lowering) groupPass(stages []*plan.Stage, s span, g group) {
 	})
 	l.Emit(&ir.Barrier{})
 	accs = l.newAccs(stages, "")
-	l.unrolled("s", groupSize/simdWidth, func(i ir.Expr) { l.gather(slots, accs, i) })
+	l.unrolled("s", rowThreads/simdWidth, func(i ir.Expr) { l.gather(slots, accs, i) })
 	l.publish(accs)
 }
 

@@ -11,11 +11,15 @@ import (
 )
 
 const (
-	groupSize = 256 // threads in a group
-	simdWidth = 32  // threads in a SIMD group
+	simdWidth = 32 // threads in a SIMD group
 	// maxShared is the shared memory that every target has for a group.
 	maxShared = 32 << 10
 )
+
+// MaxExtent is the largest number of elements that a tensor, or the product of
+// the axes of a grid's dimension, may have: index arithmetic is 32 bits wide, and
+// a group's threads look up to a run beyond the end. The host refuses more.
+const MaxExtent = 1<<31 - 1<<20
 
 // Kernel is a lowered kernel: its function and how it is launched.
 type Kernel struct {
@@ -42,7 +46,7 @@ type lowering struct {
 // Lower lowers kernel k of p. The block is shared with the kernel's other forms;
 // its layout comes afterwards.
 func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
-	f := &ir.Func{Symbol: symbol, SIMT: true, Threads: groupSize}
+	f := &ir.Func{Symbol: symbol, SIMT: true}
 	l := &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}}
 	switch k.Shape {
 	case plan.Map:

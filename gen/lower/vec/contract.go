@@ -170,22 +170,15 @@ func (t *tile) flatLanes(axes []*expr.Axis, name string, from, count ir.Expr, bo
 		t.flat(axes, name, from, count, body)
 		return
 	}
-	v := t.Mut(name, ir.Scalar(ir.I64))
+	v := t.Var(name, ir.Scalar(ir.I64))
 	at := lower.RefTo(v)
-	t.Emit(&ir.Decl{V: v, X: lower.Int(0)})
-	lanes := func(n ir.Expr) []ir.Stmt {
-		var stmts []ir.Stmt
-		t.In(&stmts, func() {
-			t.BindLanes(axes[0], lower.AddI(from, at), n)
-			body(at)
-		})
-		return stmts
-	}
 	w := &ir.Width{}
-	t.Emit(
-		&ir.For{V: v, To: lower.SubI(count, lower.SubI(w, lower.Int(1))), Step: w, Body: lanes(nil)},
-		&ir.If{C: &ir.Bin{Op: ir.Lt, X: at, Y: count}, Then: lanes(lower.SubI(count, at))},
-	)
+	var stmts []ir.Stmt
+	t.In(&stmts, func() {
+		t.BindLanes(axes[0], lower.AddI(from, at), t.Name("n", lower.MinI(lower.SubI(count, at), w)))
+		body(at)
+	})
+	t.Emit(&ir.For{V: v, From: lower.Int(0), To: count, Step: w, Body: stmts})
 }
 
 // epilogue stores the tile with what follows the product.

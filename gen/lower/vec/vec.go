@@ -147,10 +147,16 @@ func each(axes []*expr.Axis) []Dim {
 }
 
 // along runs body for the positions from..to of axis a: by full vectors, then
-// once for the remaining lanes; or one by one where nothing vectorises.
+// once for the remaining lanes; or one by one where nothing vectorises. A body
+// that computes much for each element stands in the source once, with a count of
+// lanes: the second copy would double the time to compile it and save nothing.
 func (l *lowering) along(a *expr.Axis, from, to ir.Expr, body func()) {
 	if !l.vec {
 		l.loop(a, from, to, body)
+		return
+	}
+	if l.heavy() {
+		l.alongCounted(a, from, to, body)
 		return
 	}
 	v := l.Mut("d", ir.Scalar(ir.I64))
@@ -168,6 +174,39 @@ func (l *lowering) along(a *expr.Axis, from, to ir.Expr, body func()) {
 		body()
 	})
 	l.Emit(&ir.If{C: &ir.Bin{Op: ir.Lt, X: at, Y: to}, Then: tail})
+}
+
+// alongCounted is along with one body for full vectors and the rest.
+func (l *lowering) alongCounted(a *expr.Axis, from, to ir.Expr, body func()) {
+	v := l.Var("d", ir.Scalar(ir.I64))
+	at := lower.RefTo(v)
+	w := &ir.Width{}
+	var stmts []ir.Stmt
+	l.In(&stmts, func() {
+		l.BindLanes(a, at, l.Name("n", lower.MinI(lower.SubI(to, at), w)))
+		body()
+	})
+	l.Emit(&ir.For{V: v, From: from, To: to, Step: w, Body: stmts})
+}
+
+// heavy reports whether the kernel computes a transcendental function.
+func (l *lowering) heavy() bool {
+	for _, e := range l.k.Exprs() {
+		found := false
+		expr.Walk(e, func(e expr.Expr) bool {
+			if c, ok := e.(*expr.Call); ok {
+				switch c.Fn {
+				case expr.FnExp, expr.FnLog, expr.FnLog1p, expr.FnExpm1, expr.FnTanh, expr.FnErf, expr.FnSigmoid, expr.FnPow:
+					found = true
+				}
+			}
+			return !found
+		})
+		if found {
+			return true
+		}
+	}
+	return false
 }
 
 // loop runs body for each position from..to of axis a.

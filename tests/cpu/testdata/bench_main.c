@@ -1,4 +1,4 @@
-/* bench_main [ISA [openblas library]]: the reference kernels against memcpy
+/* bench_main [ISA or best [OPENBLAS [maps or matmul]]]: the reference kernels against memcpy
  * and a BLAS, as ratios measured in one run. */
 #include <dlfcn.h>
 #include <math.h>
@@ -20,9 +20,11 @@ void kt_matmul_nn_f16(const kg_call *, int64_t, int64_t);
 
 enum { WORKERS = 2, SCRATCH = 4 << 20 };
 
-static double now(void) {
+/* now is wall time, or for one worker the time of its thread, which other
+ * programs disturb less. */
+static double now(int workers) {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(workers > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -81,16 +83,16 @@ static void run(launch *l, int workers) {
 	}
 }
 
-/* best is the least time of several runs. */
-static double best(launch *l, int workers, int runs) {
-	double b = INFINITY;
-	for (int i = 0; i < runs; i++) {
-		double t = now();
-		run(l, workers);
-		t = now() - t;
-		b = t < b ? t : b;
-	}
-	return b;
+/* time_once is the time of one run; rounds take turns over what they compare,
+ * so that a disturbance meets all alike, and keep the least time of each. */
+static double time_once(launch *l, int workers) {
+	double t = now(workers);
+	run(l, workers);
+	return now(workers) - t;
+}
+
+static double least(double a, double b) {
+	return a < b ? a : b;
 }
 
 static void copy(const kg_call *c, int64_t lo, int64_t hi) {
@@ -120,33 +122,44 @@ static void bench_maps(void) {
 		int64_t d;
 		float eps;
 	} norm = {1024, 1e-5f};
+	int64_t cached = 0; /* lets kt_add_f32 store through the caches */
 	launch cp = make(copy, copies, NULL, n * 4, 1 << 20);
 	launch add = make(kt_add_f32, adds, &n, n, 1 << 18);
+	launch plain = make(kt_add_f32, adds, &cached, n, 1 << 18);
 	launch gelu = make(kt_gelu_f32, copies, &n, n, 1 << 16);
 	launch half = make(kt_gelu_f16, copies, &n, n, 1 << 16);
 	launch ln = make(kt_layernorm_f32, norms, &norm, n / 1024, 64);
 	struct {
 		const char *name;
 		launch *l;
-		double bytes; /* moved for each byte of the copy's input */
-	} rows[] = {{"memcpy", &cp, 2}, {"add f32", &add, 3}, {"gelu f32", &gelu, 2}, {"gelu f16", &half, 1}, {"layernorm 1024", &ln, 2}};
-	double ref[WORKERS];
-	for (int r = 0; r < 5; r++) {
+		double words; /* of 4 bytes moved for each element */
+		double t[WORKERS + 1];
+	} rows[] = {{"memcpy", &cp, 2, {0}}, {"add f32", &add, 3, {0}}, {"add f32 cached", &plain, 3, {0}}, {"gelu f32", &gelu, 2, {0}}, {"gelu f16", &half, 1, {0}}, {"layernorm 1024", &ln, 2, {0}}};
+	enum { ROWS = sizeof rows / sizeof *rows };
+	for (int round = 0; round < 25; round++) {
 		for (int w = 1; w <= WORKERS; w++) {
-			double t = best(rows[r].l, w, 12), rate = rows[r].bytes * 4.0 * (double)n / t;
-			if (r == 0) {
-				ref[w - 1] = rate;
+			for (int r = 0; r < ROWS; r++) {
+				double t = time_once(rows[r].l, w);
+				rows[r].t[w] = round == 0 ? t : least(t, rows[r].t[w]);
 			}
-			printf("%-16s 64 MiB  %d thread  %7.2f ms  %6.2f GB/s  %.2f of memcpy's rate\n", rows[r].name, w, t * 1e3, rate * 1e-9, rate / ref[w - 1]);
+		}
+	}
+	for (int w = 1; w <= WORKERS; w++) {
+		for (int r = 0; r < ROWS; r++) {
+			double rate = rows[r].words * 4 * (double)n / rows[r].t[w], ref = 8 * (double)n / rows[0].t[w];
+			printf("%-15s 64 MiB  %d thread %7.2f ms %6.2f GB/s  %.2f of memcpy's rate\n", rows[r].name, w, rows[r].t[w] * 1e3, rate * 1e-9, rate / ref);
 		}
 	}
 	int64_t small = 1 << 16; /* 256 KiB stay in the cache */
 	launch hot = make(kt_gelu_f32, copies, &small, small, small);
-	double t = best(&hot, 1, 200);
-	printf("%-16s 256 KiB 1 thread  %.2f ns per element\n", "gelu f32", t * 1e9 / (double)small);
 	launch hotln = make(kt_layernorm_f32, norms, &norm, small / 1024, small);
-	t = best(&hotln, 1, 200);
-	printf("%-16s 256 KiB 1 thread  %.3f ns per element\n", "layernorm 1024", t * 1e9 / (double)small);
+	double tg = INFINITY, tl = INFINITY;
+	for (int round = 0; round < 300; round++) {
+		tg = least(tg, time_once(&hot, 1));
+		tl = least(tl, time_once(&hotln, 1));
+	}
+	printf("%-15s 256 KiB 1 thread %.3f ns per element\n", "gelu f32", tg * 1e9 / (double)small);
+	printf("%-15s 256 KiB 1 thread %.3f ns per element\n", "layernorm 1024", tl * 1e9 / (double)small);
 }
 
 typedef void (*sgemm)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
@@ -158,7 +171,7 @@ static void bench_matmul(int64_t m, int64_t n, int64_t k, const char *library) {
 	} size = {m, n, k};
 	float *a = floats(m * k), *b = floats(k * n), *c = floats(m * n);
 	void *buf[] = {a, b, c};
-	int64_t items = (m + 335) / 336 * ((n + 511) / 512);
+	int64_t items = (m + 167) / 168 * ((n + 511) / 512);
 	launch nn = make(kt_matmul_nn_f32, buf, &size, items, 1);
 	launch nt = make(kt_matmul_nt_f32, buf, &size, items, 1);
 	launch half = make(kt_matmul_nn_f16, buf, &size, items, 1);
@@ -170,29 +183,25 @@ static void bench_matmul(int64_t m, int64_t n, int64_t k, const char *library) {
 		*(void **)&set = dlsym(lib, "openblas_set_num_threads");
 	}
 	double flops = 2.0 * (double)m * (double)n * (double)k;
+	launch *l[] = {&nn, &nt, &half};
+	const char *names[] = {"nn f32", "nt f32", "nn f16"};
 	for (int w = 1; w <= WORKERS; w++) {
-		double ref = 0;
-		if (blas && set) {
-			set(w);
-			double t = INFINITY;
-			for (int i = 0; i < 8; i++) {
-				double s = now();
+		double ref = INFINITY, t[3] = {INFINITY, INFINITY, INFINITY};
+		for (int round = 0; round < 12; round++) {
+			if (blas && set) {
+				set(w);
+				double s = now(w);
 				blas(101, 111, 111, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)n, 0, c, (int)n);
-				s = now() - s;
-				t = s < t ? s : t;
+				ref = least(ref, now(w) - s);
 			}
-			ref = flops / t;
-			printf("openblas nn f32  %lldx%lldx%lld %d thread %7.1f GFLOP/s\n", (long long)m, (long long)n, (long long)k, w, ref * 1e-9);
+			for (int i = 0; i < 3; i++) {
+				t[i] = least(t[i], time_once(l[i], w));
+			}
 		}
-		launch *l[] = {&nn, &nt, &half};
-		const char *names[] = {"nn f32", "nt f32", "nn f16"};
+		printf("openblas nn f32 %4lld x %4lld x %4lld %d thread %6.1f GFLOP/s\n", (long long)m, (long long)n, (long long)k, w, flops / ref * 1e-9);
 		for (int i = 0; i < 3; i++) {
-			double rate = flops / best(l[i], w, 8);
-			printf("matmul %-9s %lldx%lldx%lld %d thread %7.1f GFLOP/s", names[i], (long long)m, (long long)n, (long long)k, w, rate * 1e-9);
-			if (ref > 0) {
-				printf("  %.2f of openblas", rate / ref);
-			}
-			printf("\n");
+			printf("matmul   %s %4lld x %4lld x %4lld %d thread %6.1f GFLOP/s  %.2f of openblas\n", names[i], (long long)m, (long long)n,
+			       (long long)k, w, flops / t[i] * 1e-9, ref / t[i]);
 		}
 	}
 	free(a);
@@ -202,8 +211,8 @@ static void bench_matmul(int64_t m, int64_t n, int64_t k, const char *library) {
 
 int main(int argc, char **argv) {
 	pthread_t t;
-	isa = argc > 1 ? atoi(argv[1]) : kg_isa_best();
-	const char *library = argc > 2 ? argv[2] : NULL;
+	isa = argc > 1 && strcmp(argv[1], "best") != 0 ? atoi(argv[1]) : kg_isa_best();
+	const char *library = argc > 2 && argv[2][0] ? argv[2] : NULL;
 	const char *only = argc > 3 ? argv[3] : "";
 	pthread_create(&t, NULL, helper, NULL);
 	if (strcmp(only, "matmul") != 0) {

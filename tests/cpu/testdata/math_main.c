@@ -1,6 +1,7 @@
 /* math_main ISA STRIDE [NAME]: measures the functions of math.c against the
  * double functions of libm over every STRIDE-th f32 and over special values.
- * Prints one line for each function; exit 1 if an error is over its limit. */
+ * Prints one line for each function: its largest error and a hash of all its
+ * results. Exit 1 if an error is over its limit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,21 +47,18 @@ static double ref_bf16(double x) {
 	return ref_step(x, 8, -126, 0x1.fep127);
 }
 
-/* limit is for the passes with fma, base for the one without. */
+/* limit is in units of the last place; 0 asks for the very bits. */
 typedef struct function {
 	const char *name;
 	double (*ref)(double);
-	double limit, base;
+	double limit;
 } function;
 static const function functions[] = {
-    {"exp", exp, 1, 2},         {"log", log, 2, 2},
-    {"log1p", log1p, 2, 4},     {"expm1", expm1, 2, 4},
-    {"tanh", tanh, 3, 4},       {"erf", erf, 2, 4},
-    {"sigmoid", ref_sigmoid, 3, 4},  {"sqrt", ref_sqrt, 0, 0},
-    {"rsqrt", ref_rsqrt, 0, 0}, {"abs", fabs, 0, 0},
-    {"floor", floor, 0, 0},     {"ceil", ceil, 0, 0},
-    {"round", nearbyint, 0, 0}, {"sign", ref_sign, 0, 0},
-    {"f16", ref_f16, 0, 0},     {"bf16", ref_bf16, 0, 0},
+    {"exp", exp, 1.25},       {"log", log, 1.25},   {"log1p", log1p, 1.25}, {"expm1", expm1, 2},
+    {"tanh", tanh, 3},        {"erf", erf, 1.5},    {"sigmoid", ref_sigmoid, 3},
+    {"sqrt", ref_sqrt, 0},    {"rsqrt", ref_rsqrt, 0}, {"abs", fabs, 0},    {"floor", floor, 0},
+    {"ceil", ceil, 0},        {"round", nearbyint, 0}, {"sign", ref_sign, 0}, {"f16", ref_f16, 0},
+    {"bf16", ref_bf16, 0},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -106,17 +104,22 @@ static double error_ulp(float got, double want) {
 	return fabs(g - want) / ldexp(1, e < -125 ? -149 : e - 24);
 }
 
+/* worst is the largest error, whether the scalar form ever differs, and the
+ * hash (FNV-1a over words, all NaN being one) of the results. */
 typedef struct worst {
 	double err;
 	float x, y, got;
 	double want;
 	int scalar;
+	uint64_t hash;
 } worst;
 
 static void keep(worst *w, double err, float x, float y, float got, double want) {
+	uint64_t hash = (w->hash ^ (isnan(got) ? 0x7fc00000 : to_bits(got))) * 0x100000001b3u;
 	if (err > w->err) {
-		*w = (worst){err, x, y, got, want, w->scalar};
+		*w = (worst){err, x, y, got, want, w->scalar, 0};
 	}
+	w->hash = hash;
 }
 
 /* run_block computes function f on in1[0..n) and keeps the largest error. */
@@ -124,7 +127,9 @@ static void run_block(const kg_call *call, const function *f, int n, worst *w) {
 	kt_map1(call, 0, n);
 	for (int i = 0; i < n; i++) {
 		double want = f->ref((double)in1[i]);
-		double err = f->limit > 0 ? error_ulp(out[i], want) : same(out[i], (float)want) ? 0 : INFINITY;
+		double err = f->limit > 0 ? error_ulp(out[i], want)
+		             : same(out[i], (float)want) ? 0
+		                                         : INFINITY;
 		keep(w, err, in1[i], 0, out[i], want);
 		if (i % 7 == 0 && !same(one[i], out[i])) {
 			w->scalar = 1;
@@ -134,8 +139,8 @@ static void run_block(const kg_call *call, const function *f, int n, worst *w) {
 
 static int report(const char *name, const worst *w, double limit) {
 	int bad = w->err > limit || w->scalar;
-	printf("%s%-8s %.3f ulp at %a %a: got %a, want %a%s\n", bad ? "FAIL " : "", name, w->err, w->x, w->y, w->got, w->want,
-	       w->scalar ? "; the scalar form differs" : "");
+	printf("%s%-8s %.3f ulp at %a %a: got %a, want %a%s hash %016llx\n", bad ? "FAIL " : "", name, w->err, w->x, w->y, w->got,
+	       w->want, w->scalar ? "; the scalar form differs;" : "", (unsigned long long)w->hash);
 	return bad;
 }
 
@@ -155,7 +160,7 @@ static int check1(int isa, int op, uint64_t stride) {
 		}
 		run_block(&call, f, n, &w);
 	}
-	return report(f->name, &w, isa == 0 ? f->base : f->limit);
+	return report(f->name, &w, f->limit);
 }
 
 static double ref_min(double a, double b) {
@@ -197,8 +202,9 @@ static int check2(int isa, int op, const char *name, double (*ref)(double, doubl
 		kt_map2(&call, 0, N);
 		for (int i = 0; i < N; i++) {
 			double want = ref((double)in1[i], (double)in2[i]);
+			/* min and max of two zeros may give either */
 			double err = out[i] == 0 && want == 0 && op != 0 ? 0 : error_ulp(out[i], want);
-			keep(&w, err, in1[i], in2[i], out[i], want);
+			keep(&w, err, in1[i], in2[i], out[i] == 0 && op != 0 ? 0 : out[i], want);
 			if (i % 7 == 0 && !same(one[i], out[i])) {
 				w.scalar = 1;
 			}
@@ -221,7 +227,7 @@ int main(int argc, char **argv) {
 		}
 	}
 	if (!only) {
-		int count = stride == 1 ? 1 << 28 : 1 << 21;
+		int count = stride == 1 ? 1 << 28 : 1 << 19;
 		bad |= check2(isa, 0, "pow", pow, 1, count);
 		bad |= check2(isa, 1, "min", ref_min, 0, count);
 		bad |= check2(isa, 2, "max", ref_max, 0, count);

@@ -24,7 +24,7 @@ KG_FN vf kg_maxc(vf c, vf x) {
 	return (vf)_mm512_max_ps((__m512)c, (__m512)x);
 }
 
-/* kg_min and kg_max give NaN if either side is NaN. */
+/* kg_min and kg_max give NaN if either side is NaN, of two zeros either. */
 KG_FN vf kg_min(vf a, vf b) {
 	__mmask16 ok = _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_ORD_Q);
 	return (vf)_mm512_mask_min_ps((__m512)a, ok, (__m512)a, (__m512)b);

@@ -58,6 +58,12 @@ typedef uint16_t kg_bf16; /* the high half of the bits of a float */
 #pragma GCC optimize("fp-contract=off", "no-math-errno", "no-trapping-math", "wrapv")
 #endif
 
+/* On x86 the baseline is for machines of before 2013: it compiles quickly rather
+ * than runs fast. */
+#if KG_X86 && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1")
+#endif
 #define KG_ISA 0
 #define KG_W 4
 #define KG_SUFFIX _base
@@ -65,6 +71,10 @@ typedef uint16_t kg_bf16; /* the high half of the bits of a float */
 #include "kgen_gemm.h"
 #include KG_SELF
 #include "kgen_end.h"
+#if KG_X86 && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
 
 #if KG_X86
 

@@ -11,30 +11,40 @@
  * vectors go straight to their place; along k, rows of values go to an f32
  * buffer of KG_MR (or KG_NR) rows that kg_packa_k_f32 (kg_packb_k_f32) packs. */
 
-/* kg_pack_across packs w rows of T that run across the panels, width lanes. */
-#define KG_PACK_ACROSS(NAME, T, LOAD, LOADN)                                                              \
-	KG_FN void NAME(float *dst, const T *src, int64_t ld, int64_t count, int64_t kc, int width) {     \
-		for (int64_t i = 0; i < count; i += width) {                                              \
-			int64_t w = count - i < width ? count - i : width;                                \
-			const T *s = src + i;                                                             \
-			for (int64_t k = 0; k < kc; k++, s += ld, dst += width) {                         \
-				if (KG_LIKELY(w == width)) {                                              \
-					int j = 0;                                                        \
-					for (; j + KG_W <= width; j += KG_W) {                            \
-						kg_store_f32(dst + j, LOAD(s + j));                       \
-					}                                                                 \
-					if (j < width) {                                                  \
-						kg_storen_f32(dst + j, LOADN(s + j, width - j), width - j); \
-					}                                                                 \
-				} else {                                                                  \
-					for (int j = 0; j < width; j += KG_W) {                           \
-						int64_t in = kgs_mini(kgs_maxi(w - j, 0), KG_W);          \
-						int64_t out = kgs_mini(width - j, KG_W);                  \
-						kg_storen_f32(dst + j, LOADN(s + j, in), out);            \
-					}                                                                 \
-				}                                                                         \
-			}                                                                                 \
-		}                                                                                         \
+/* kg_pack_across packs rows of T that run across the panels, each width lanes
+ * wide: of a group of panels a row is read whole and dealt out to them. */
+#define KG_PACK_ACROSS(NAME, T, LOAD, LOADN)								\
+	KG_FN void NAME##_1(float *dst, const T *s, int64_t w, int width) {				\
+		for (int j = 0; j < width; j += KG_W) {							\
+			int64_t in = kgs_mini(kgs_maxi(w - j, 0), KG_W);				\
+			kg_storen_f32(dst + j, LOADN(s + j, in), kgs_mini(width - j, KG_W));		\
+		}											\
+	}												\
+	KG_FN void NAME##_2(float *dst, const T *s, int width) {					\
+		int j = 0;										\
+		for (; j + KG_W <= width; j += KG_W) {							\
+			kg_store_f32(dst + j, LOAD(s + j));						\
+		}											\
+		if (j < width) {									\
+			kg_storen_f32(dst + j, LOADN(s + j, width - j), width - j);			\
+		}											\
+	}												\
+	KG_FN void NAME(float *dst, const T *src, int64_t ld, int64_t count, int64_t kc, int width) {	\
+		int64_t group = 128 / width * width;							\
+		for (int64_t g = 0; g < count; g += group) {						\
+			int64_t end = kgs_mini(g + group, count);					\
+			for (int64_t k = 0; k < kc; k++) {						\
+				const T *s = src + k * ld;						\
+				float *d = dst + k * width;						\
+				int64_t i = g;								\
+				for (; i + width <= end; i += width) {					\
+					NAME##_2(d + i * kc, s + i, width);				\
+				}									\
+				if (i < end) {								\
+					NAME##_1(d + i * kc, s + i, end - i, width);			\
+				}									\
+			}										\
+		}											\
 	}
 KG_PACK_ACROSS(kg_pack_across_f32, float, kg_load_f32, kg_loadn_f32)
 KG_PACK_ACROSS(kg_pack_across_f16, kg_f16, kg_load_f16, kg_loadn_f16)

@@ -14,7 +14,7 @@ KG_FN vf kg_maxc(vf c, vf x) {
 	return (vf)_mm_max_ps((__m128)c, (__m128)x);
 }
 
-/* kg_min and kg_max give NaN if either side is NaN. */
+/* kg_min and kg_max give NaN if either side is NaN, of two zeros either. */
 KG_FN vf kg_min(vf a, vf b) {
 	return kg_select(a == a, kg_minc(a, b), a);
 }

@@ -133,13 +133,15 @@ inline float kg_sign(float x) {
 // (Kahan; Goldberg, What Every Computer Scientist Should Know, theorem 4).
 inline float kg_log1p(float x) {
 	const float u = 1.0f + x;
-	if (u == 1.0f || isinf(u)) {
+	if (u == 1.0f || u == INFINITY) {
 		return x;
 	}
 	return precise::log(u) * (x / (u - 1.0f));
 }
 
-// exp(x)-1, accurate near 0, in the same way.
+// exp(x)-1, accurate near 0: the rounding error of exp(x) is taken out again by
+// its logarithm (Kahan; Higham, Accuracy and Stability of Numerical Algorithms,
+// section 1.14.1).
 inline float kg_expm1(float x) {
 	const float u = precise::exp(x);
 	const float um1 = u - 1.0f;

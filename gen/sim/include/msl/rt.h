@@ -44,11 +44,12 @@ unsigned msl_rt_gather(const void *mine, unsigned size, void *all, int line, int
 unsigned msl_rt_lane();
 // A lane read the value of a lane that does not take part.
 void msl_rt_absent(unsigned lane, int line, int column);
-// The threadgroup variable with this number, the same for all threads of a group.
+// The threadgroup variable of the kernel with this number, the same for all
+// threads of a group. Those below 31 are [[threadgroup(n)]] arguments.
 void *msl_rt_threadgroup(unsigned number, unsigned long size);
 }
 
-// The tool writes `auto &tile = msl_threadgroup<float[8][8]>(0)` for
+// The tool writes `auto &tile = msl_threadgroup<float[8][8]>(31)` for
 // `threadgroup float tile[8][8]`.
 template <class T> static inline T &msl_threadgroup(unsigned number) {
   return *static_cast<T *>(msl_rt_threadgroup(number, sizeof(T)));

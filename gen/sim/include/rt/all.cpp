@@ -4,4 +4,6 @@
 #include "memory.cpp"
 #include "sched.cpp"
 #include "dispatch.cpp"
+#if !MSL_LIBRARY
 #include "job.cpp"
+#endif

@@ -44,6 +44,8 @@ struct thread_group {
 };
 
 extern thread_group *msl_group;
+// Barriers order memory only if they name device memory.
+extern bool only_device_order;
 
 // memory.cpp
 void memory_begin(thread_group *g);

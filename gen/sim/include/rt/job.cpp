@@ -75,6 +75,7 @@ static void read_job(msl_dispatch_args *a) {
     report("error", 0, 0, "no kernel %s in the program", name);
     exit(2);
   }
+  only_device_order = read_u32() != 0;
   for (unsigned &n : a->grid) n = read_u32();
   for (unsigned &n : a->group) n = read_u32();
   for (unsigned n = read_u32(); n > 0; --n) read_buffer(a);

@@ -16,8 +16,8 @@ static variable variables[max_variables];
 static char *arena;
 static unsigned long arena_used, bytes_used;
 
-static char *map_pages(unsigned long bytes) {
-  void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+static char *map_pages(unsigned long bytes, void *at = nullptr) {
+  void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE | (at ? MAP_FIXED : 0), -1, 0);
   if (p == MAP_FAILED) {
     perror("msl-error:0:0: mmap");
     exit(2);
@@ -42,7 +42,11 @@ static unsigned long clock_bytes() { return (sizeof(group_clocks) + msl_page - 1
 
 void memory_begin(thread_group *g) {
   g->clocks = reinterpret_cast<group_clocks *>(map_pages(clock_bytes()));
-  arena = map_pages(arena_bytes);
+  // Always at one address, which is free again, so that a report that lies in
+  // threadgroup memory can be told.
+  bool first = arena == nullptr;
+  arena = map_pages(arena_bytes, arena);
+  if (first && only_device_order) fprintf(stderr, "msl-arena:%lx:%lx\n", reinterpret_cast<unsigned long>(arena), arena_bytes + reinterpret_cast<unsigned long>(arena));
   arena_used = bytes_used = 0;
 }
 

@@ -34,25 +34,35 @@ static void wait_as(gpu_thread *t, thread_state state, int line, int column) {
   fibre_leave(&t->context, &msl_group->scheduler, false);
 }
 
+bool only_device_order;
+
+// Whether a barrier with these flags orders what is looked at. ThreadSanitizer
+// knows one order for all memory: a run looks at both spaces together, or with
+// only_device_order at device memory alone.
+static bool orders(unsigned flags) {
+  const unsigned mem_device = 1;
+  return only_device_order ? (flags & mem_device) != 0 : flags != 0;
+}
+
 // A barrier orders memory only if its flags name a memory. The two clocks take
 // turns, so that a thread that runs ahead to the next barrier does not order
 // itself before one that still has to leave this one.
 void msl_rt_barrier(unsigned flags, int line, int column) {
   gpu_thread *t = msl_group->running;
   void *clock = msl_group->clocks->group[t->barriers++ & 1];
-  if (flags != 0) release_clock(clock);
+  if (orders(flags)) release_clock(clock);
   t->flags = flags;
   wait_as(t, at_barrier, line, column);
-  if (flags != 0) acquire_clock(clock);
+  if (orders(flags)) acquire_clock(clock);
 }
 
 void msl_rt_simdgroup_barrier(unsigned flags, int line, int column) {
   gpu_thread *t = msl_group->running;
   void *clock = msl_group->clocks->simd[t->ids.simdgroup_index_in_threadgroup][t->simd_barriers++ & 1];
-  if (flags != 0) release_clock(clock);
+  if (orders(flags)) release_clock(clock);
   t->flags = flags;
   wait_as(t, at_simd_barrier, line, column);
-  if (flags != 0) acquire_clock(clock);
+  if (orders(flags)) acquire_clock(clock);
 }
 
 // SIMD functions exchange values and order no memory.
@@ -80,7 +90,7 @@ void msl_fibre_start() {
   const msl_dispatch_args *a = msl_group->args;
   void *locals[msl_max_slots];
   for (unsigned i = 0; i < msl_max_slots; ++i)
-    locals[i] = a->threadgroup_bytes[i] ? msl_rt_threadgroup(128 + i, a->threadgroup_bytes[i]) : nullptr;
+    locals[i] = a->threadgroup_bytes[i] ? msl_rt_threadgroup(i, a->threadgroup_bytes[i]) : nullptr;
   a->kernel->entry(a->buffers, locals, &t->ids);
   release_clock(end_clock);
   t->state = done;

@@ -27,7 +27,7 @@ static void KG_NAME(kt_add_f32)(const kg_call *c, int64_t lo, int64_t hi) {
 	const float *a = c->buf[0], *b = c->buf[1];
 	float *y = c->buf[2];
 	int64_t n = *(const int64_t *)c->block; /* elements of y */
-	if (n >= KG_STREAM_MIN) {
+	if (n * 4 >= KG_STREAM_MIN) {
 		KG_NAME(kt_add_stream)(a, b, y, lo, hi);
 		return;
 	}

@@ -1,0 +1,107 @@
+// Charlm trains a character language model on Moby-Dick with generated kernels
+// only, prints its loss on text that it has not seen beside that of models of
+// character counts, and lets it write.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/kernelgen/kgen/runtime"
+)
+
+func main() {
+	data := flag.String("data", "data/moby-dick.txt", "the text, UTF-8")
+	seed := flag.Uint64("seed", 1, "of the weights, the batches and the sample")
+	n := flag.Int("steps", steps, "training steps; the schedule is made for the default")
+	workers := flag.Int("workers", 2, "threads")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, *data, *seed, *n, *workers)
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "charlm: stopped")
+		os.Exit(130)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, path string, seed uint64, n, workers int) (err error) {
+	text, err := readCorpus(path)
+	if err != nil {
+		return err
+	}
+	dev, err := runtime.Open(runtime.WithWorkers(workers))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dev.Close()) }()
+	m, err := newModel(dev, len(text.chars), seed)
+	if err != nil {
+		return err
+	}
+	t, err := newTrainer(m, text.train, seed)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := train(ctx, t, n); err != nil {
+		return err
+	}
+	rate := float64(n*batchSize) / time.Since(start).Seconds()
+	held, err := m.heldOut(ctx, text.held)
+	if err != nil {
+		return err
+	}
+	sample, err := m.sample(ctx, text.held, 300, seed)
+	if err != nil {
+		return err
+	}
+	bigram := countNgrams(text.train, len(text.chars), 2).loss(text.held)
+	trigram := countNgrams(text.train, len(text.chars), 3).loss(text.held)
+	fourgram := countNgrams(text.train, len(text.chars), 4).loss(text.held)
+	fmt.Printf("\n%s\n\n", text.decode(sample))
+	fmt.Printf("4-gram counts: %.2f nats/char; training took %.0f s\n", fourgram, time.Since(start).Seconds())
+	fmt.Printf("held-out: %.2f nats/char (bigram %.2f, trigram %.2f), %d steps, %.0f chars/s\n", held, bigram, trigram, n, rate)
+	return nil
+}
+
+// train runs n steps behind a progress bar.
+func train(ctx context.Context, t *trainer, n int) error {
+	bar := progressbar.NewOptions(n,
+		progressbar.OptionSetDescription("training"),
+		progressbar.OptionSetWriter(os.Stderr),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionThrottle(200*time.Millisecond),
+		progressbar.OptionOnCompletion(func() { fmt.Fprintln(os.Stderr) }),
+	)
+	mean := float32(0)
+	for i := 1; i <= n; i++ {
+		loss, err := t.step(ctx, i)
+		if err != nil {
+			bar.Exit()
+			fmt.Fprintln(os.Stderr)
+			return err
+		}
+		if mean == 0 {
+			mean = loss
+		}
+		mean += 0.02 * (loss - mean)
+		if i%50 == 0 {
+			bar.Describe(fmt.Sprintf("training, loss %.2f", mean))
+		}
+		bar.Add(1)
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package msl_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/oracle"
+	"github.com/kernelgen/kgen/gen/sim"
+)
+
+// subject is a program whose kernels the tests break, with calls that must show
+// it.
+type subject struct {
+	program *expr.Program
+	calls   []call
+	// rounding are the operators that choose the order of a sum: another order
+	// rounds differently and no worse than the tolerance.
+	rounding []string
+}
+
+func subjects(t *testing.T) map[string]subject {
+	f32 := expr.F32
+	wide := repeat(0, 64)
+	for i := range wide {
+		wide[i] = float64(i%7) * 1e30 // the variance overflows
+	}
+	return map[string]subject{
+		"rows": {instance(t, "layernorm", nil, f32), []call{
+			{axes: ax{"R": {3}, "D": {8300}}},
+			{axes: ax{"R": {1}, "D": {64}}, ins: in{"x": wide}},
+			{axes: ax{"R": {1}, "D": {4}}, params: pm{"eps": oracle.Float(0.5)}},
+		}, nil},
+		"cols": {instance(t, "bias_grad", nil, f32), []call{
+			{axes: ax{"R": {9000}, "N": {35}}, terms: 1000},
+		}, []string{"mul(lanes, 1024)", "mul(lanes, 32)"}},
+		"matmul": {instance(t, "matmul_bias", transposed("n", "n"), f32), []call{
+			{axes: ax{"Z": {2}, "M": {70}, "N": {69}, "K": {37}}},
+		}, nil},
+	}
+}
+
+// mutants makes copies of the kernel of s, each changed by change(f, n) for n =
+// 0, 1, … until that says that there is nothing more to change. It returns what
+// was done to each, and a file with all of them, named mutant_n.
+func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bool)) ([]string, []byte) {
+	t.Helper()
+	var did []string
+	var kernels []*ir.Func
+	for n := 0; ; n++ {
+		f := bound(t, s.program).MSL[0]
+		what, ok := change(f, n)
+		if !ok {
+			break
+		}
+		f.Symbol = fmt.Sprintf("mutant_%d", n)
+		did, kernels = append(did, what), append(kernels, f)
+	}
+	return did, emit(t, s.program.File, kernels)
+}
+
+// runMutant runs the program of s with its kernel exchanged for mutant n. A
+// mutant that does not come to an end gives no results.
+func runMutant(t *testing.T, s subject, program *sim.Program, b *bind.Result, n int, c oracle.Call) ([]sim.Report, map[string]oracle.Array) {
+	t.Helper()
+	d := newDevice(program, b)
+	d.symbol = func(string) string { return fmt.Sprintf("mutant_%d", n) }
+	d.limit = 4 * time.Second
+	got := d.run(t, s.program, c)
+	if d.late {
+		return nil, nil
+	}
+	return d.reports, got
+}
+
+// dropBarrier removes the n-th barrier of f.
+func dropBarrier(f *ir.Func, n int) (string, bool) {
+	done := false
+	var visit func(body *[]ir.Stmt)
+	visit = func(body *[]ir.Stmt) {
+		for i := 0; i < len(*body) && !done; i++ {
+			s := (*body)[i]
+			if _, ok := s.(*ir.Barrier); ok {
+				if n == 0 {
+					*body = slices.Delete(*body, i, i+1)
+					done = true
+					return
+				}
+				n--
+			}
+			for _, b := range ir.Blocks(s) {
+				visit(b)
+			}
+		}
+	}
+	visit(&f.Body)
+	return "barrier removed", done
+}
+
+// Every barrier is needed: without any one of them the thread sanitizer reports
+// a race.
+func TestEveryBarrierIsNeeded(t *testing.T) {
+	if err := sim.Tools(); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range subjects(t) {
+		t.Run(name, func(t *testing.T) {
+			did, text := mutants(t, s, dropBarrier)
+			if len(did) == 0 {
+				t.Fatal("the kernel has no barrier")
+			}
+			program := build(t, name+"_mutants.metal", text, sim.Thread)
+			b := bound(t, s.program)
+			c := s.calls[0].inputs(t, rand.New(rand.NewPCG(1, 2)), s.program)
+			for n := range did {
+				reports, _ := runMutant(t, s, program, b, n, c)
+				if !slices.ContainsFunc(reports, func(r sim.Report) bool { return r.Kind == sim.DataRace && r.Line > 0 }) {
+					t.Errorf("barrier %d removed: no race with a place among %v", n, reports)
+				}
+			}
+		})
+	}
+}
+
+// Every operator counts: with any one exchanged, the sanitizers have something
+// to say or a value is off.
+func TestEveryOperatorCounts(t *testing.T) {
+	if err := sim.Tools(); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range subjects(t) {
+		t.Run(name, func(t *testing.T) {
+			did, text := mutants(t, s, ir.Corrupt)
+			if len(did) < 5 {
+				t.Fatalf("only %d operators to corrupt", len(did))
+			}
+			address := build(t, name+"_mutants.metal", text, sim.Address|sim.Undefined)
+			races := build(t, name+"_mutants.metal", text, sim.Thread)
+			b := bound(t, s.program)
+			for n, what := range did {
+				if slices.ContainsFunc(s.rounding, func(op string) bool { return strings.HasPrefix(what, op+" became") }) {
+					continue
+				}
+				if !s.foundOut(t, address, b, n) && !s.foundOut(t, races, b, n) {
+					t.Errorf("not found out: %s", what)
+				}
+			}
+		})
+	}
+}
+
+// foundOut reports whether any call of s shows mutant n to be wrong.
+func (s subject) foundOut(t *testing.T, program *sim.Program, b *bind.Result, n int) bool {
+	t.Helper()
+	for i, c := range s.calls {
+		oc := c.inputs(t, rand.New(rand.NewPCG(uint64(i), 2)), s.program)
+		want, err := oracle.Run(s.program, oc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports, got := runMutant(t, s, program, b, n, oc)
+		if len(reports) > 0 || got == nil {
+			return true
+		}
+		named := want.Named(s.program)
+		for _, x := range results(s.program) {
+			if difference(x.Type, got[x.Name], named[x.Name], c.terms) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package simt_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/grad"
+	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/lower"
+	"github.com/kernelgen/kgen/gen/lower/simt"
+	"github.com/kernelgen/kgen/gen/plan"
+	"github.com/kernelgen/kgen/gen/spec"
+)
+
+// programs are all instances of the project's specs, and their gradients.
+func programs(t *testing.T) []*expr.Program {
+	t.Helper()
+	set, list := spec.Load(os.DirFS("../../.."), "specs")
+	specs, wrong := expr.Check(set)
+	if list = append(list, wrong...); len(list) > 0 {
+		t.Fatal(list[0])
+	}
+	var all []*expr.Program
+	for _, s := range specs {
+		for _, p := range s.Instances {
+			all = append(all, p)
+			if s.Grad == nil {
+				continue
+			}
+			r, list := grad.Derive(p, grad.Decl{Name: s.Grad.Name, Wrt: s.Grad.Wrt, From: s.Grad.From})
+			if len(list) > 0 {
+				t.Fatal(list[0])
+			}
+			all = append(all, r.Program)
+		}
+	}
+	return all
+}
+
+// TestKernelsAreWellFormed lowers every kernel of every spec and holds it to what
+// emitters rely on.
+func TestKernelsAreWellFormed(t *testing.T) {
+	seen := map[plan.Shape]int{}
+	for _, p := range programs(t) {
+		pl, err := plan.New(p)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, k := range pl.Kernels {
+			out, err := simt.Lower(pl, k, p.Name, &lower.Block{})
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			seen[k.Shape]++
+			check(t, out)
+		}
+	}
+	for s := plan.Map; s <= plan.Scatter; s++ {
+		if seen[s] == 0 {
+			t.Errorf("no %s kernel among the specs", s)
+		}
+	}
+}
+
+func check(t *testing.T, k *simt.Kernel) {
+	t.Helper()
+	if len(k.Grid) > 3 || k.Threads != k.Func.Threads || k.Threads < 64 || k.Threads > 256 || k.Threads%32 != 0 {
+		t.Errorf("%s: grid of %d dimensions, %d threads", k.Func.Symbol, len(k.Grid), k.Threads)
+	}
+	c := &checker{t: t, f: k.Func, visible: map[*ir.Var]bool{}, names: map[string]bool{}}
+	for _, b := range k.Func.Buffers {
+		c.take(b.Name)
+	}
+	for _, a := range k.Func.Arrays {
+		c.take(a.Name)
+	}
+	c.block(k.Func.Body, true)
+}
+
+// checker walks a kernel with the variables that are visible.
+type checker struct {
+	t       *testing.T
+	f       *ir.Func
+	visible map[*ir.Var]bool
+	names   map[string]bool
+}
+
+// take notes a name, which nothing else that is visible may have.
+func (c *checker) take(name string) {
+	if c.names[name] {
+		c.t.Errorf("%s: two things are called %s", c.f.Symbol, name)
+	}
+	c.names[name] = true
+}
+
+func (c *checker) declare(v *ir.Var) func() {
+	c.take(v.Name)
+	c.visible[v] = true
+	return func() {
+		delete(c.visible, v)
+		delete(c.names, v.Name)
+	}
+}
+
+// block checks statements; uniform says that all threads of a group run them
+// together, as barriers and SIMD operations need.
+func (c *checker) block(body []ir.Stmt, uniform bool) {
+	for _, s := range body {
+		for _, e := range ir.Exprs(s) {
+			c.expr(e, uniform)
+		}
+		switch s := s.(type) {
+		case *ir.Decl:
+			defer c.declare(s.V)()
+		case *ir.Assign:
+			if !c.visible[s.V] || !s.V.Mut {
+				c.t.Errorf("%s: %s is assigned, visible: %t, mutable: %t", c.f.Symbol, s.V.Name, c.visible[s.V], s.V.Mut)
+			}
+		case *ir.Barrier:
+			if !uniform {
+				c.t.Errorf("%s: a barrier that not all threads may reach", c.f.Symbol)
+			}
+		case *ir.For:
+			done := c.declare(s.V)
+			c.block(s.Body, uniform && same(s.From) && same(s.To) && same(s.Step))
+			done()
+		case *ir.If:
+			c.block(s.Then, false)
+			c.block(s.Else, false)
+		}
+	}
+}
+
+func (c *checker) expr(e ir.Expr, uniform bool) {
+	ir.WalkExpr(e, func(e ir.Expr) {
+		switch e := e.(type) {
+		case *ir.Ref:
+			if !c.visible[e.V] {
+				c.t.Errorf("%s: %s is used where it is not visible", c.f.Symbol, e.V.Name)
+			}
+		case *ir.Horizontal, *ir.Shuffle:
+			if !uniform {
+				c.t.Errorf("%s: a SIMD operation that not all threads may reach", c.f.Symbol)
+			}
+		}
+		if e.Type().Vec {
+			c.t.Errorf("%s: a vector value", c.f.Symbol)
+		}
+	})
+}
+
+// same reports whether e is made of constants and extents only, so that it is
+// the same in all threads.
+func same(e ir.Expr) bool {
+	ok := true
+	ir.WalkExpr(e, func(e ir.Expr) {
+		switch e.(type) {
+		case *ir.Ref, *ir.Here, *ir.Load, *ir.At:
+			ok = false
+		}
+	})
+	return ok
+}

@@ -1,0 +1,12 @@
+package runtime
+
+import "github.com/kernelgen/kgen/runtime/internal/backend"
+
+// NewReferenceBackend returns the backend of the reference device.
+func NewReferenceBackend() backend.Backend { return newReference() }
+
+// OpenReferenceOn opens a reference device on a backend of the test's own.
+func OpenReferenceOn(b backend.Backend) *Device { return newDevice(b, true, defaults()) }
+
+// BackendOf returns the backend of a device.
+func BackendOf(d *Device) backend.Backend { return d.backend }

@@ -1,0 +1,162 @@
+package optest
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+
+	"github.com/kernelgen/kgen/runtime"
+)
+
+// arguments is one call of an op.
+type arguments struct {
+	op      *runtime.Op
+	variant *runtime.Variant
+	dims    [][]int // dimensions of each axis: one for an axis, any number for a group
+	size    []int64 // extent of each axis
+	params  []runtime.Scalar
+	ins     []array
+}
+
+// rounds is how many shapes are tried for each variant.
+const rounds = 5
+
+// The extents that a round gives to the axes, in turn, and the dimensions that
+// it gives to groups.
+var (
+	roundExtents = [rounds][]int{{4, 3, 5, 2}, {1}, {33, 70, 18, 7}, {6, 0, 3, 4}, {0, 5, 2, 3}}
+	roundGroups  = [rounds][][]int{{{2, 3}}, {{}}, {{5}, {3}}, {{3}}, {{2}, {0, 2}}}
+)
+
+// newArguments makes the arguments of a round. It reports false when none were
+// found that meet the op's conditions.
+func newArguments(op *runtime.Op, variant, round int, params []Param) (*arguments, bool) {
+	rng := rand.New(rand.NewPCG(seedOf(op.Name), uint64(round)))
+	a := &arguments{op: op, variant: &op.Variants[variant]}
+	const attempts = 2000
+	for attempt := range attempts {
+		a.params = chooseParams(rng, op, params, attempt)
+		if a.chooseSizes(round) && a.allowed() {
+			a.fill(rng)
+			return a, true
+		}
+	}
+	return nil, false
+}
+
+func seedOf(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}
+
+// chooseParams takes the preferred values first, then random ones.
+func chooseParams(rng *rand.Rand, op *runtime.Op, preferred []Param, attempt int) []runtime.Scalar {
+	var values []runtime.Scalar
+	for _, p := range op.Params {
+		v := randomParam(rng, p.Type)
+		for _, q := range preferred {
+			if q.name == p.Name && attempt < 50 {
+				v = q.value
+			}
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+func randomParam(rng *rand.Rand, t runtime.ParamType) runtime.Scalar {
+	switch t {
+	case runtime.ParamF32:
+		return runtime.ScalarOf([]float32{0.25, 0.5, 1, 2, 0.125, -1.5}[rng.IntN(6)])
+	case runtime.ParamI32:
+		return runtime.ScalarOf([]int32{1, 2, 0, 3, 5, -1}[rng.IntN(6)])
+	case runtime.ParamU32:
+		return runtime.ScalarOf(rng.Uint32N(8))
+	case runtime.ParamU64:
+		return runtime.ScalarOf(rng.Uint64N(1 << 40))
+	}
+	return runtime.ScalarOf(rng.IntN(2) == 1)
+}
+
+// chooseSizes gives every axis its extent. It reports false when the formula of
+// an axis gives a negative one.
+func (a *arguments) chooseSizes(round int) bool {
+	a.dims, a.size = nil, nil
+	axes, groups := 0, 0
+	for _, axis := range a.op.Axes {
+		var dims []int
+		switch {
+		case axis.Extent != nil:
+			n := axis.Extent(a.size, a.params)
+			if n < 0 {
+				return false
+			}
+			dims = []int{int(n)}
+		case axis.Chunk != 0:
+			dims = []int{1} // the runtime computes it
+		case axis.Group:
+			dims = roundGroups[round][groups%len(roundGroups[round])]
+			groups++
+		default:
+			dims = []int{roundExtents[round][axes%len(roundExtents[round])]}
+			axes++
+		}
+		a.dims = append(a.dims, dims)
+		a.size = append(a.size, int64(count(dims)))
+	}
+	return true
+}
+
+// allowed reports whether the op's conditions hold.
+func (a *arguments) allowed() bool {
+	for _, r := range a.op.Require {
+		if !r.Cond(a.size, a.params) {
+			return false
+		}
+	}
+	return true
+}
+
+// shape returns the dimensions of a declared shape.
+func (a *arguments) shape(declared []runtime.Dim) []int {
+	shape := []int{}
+	for _, d := range declared {
+		if len(d) == 1 && a.op.Axes[d[0]].Group {
+			shape = append(shape, a.dims[d[0]]...)
+			continue
+		}
+		n := 1
+		for _, axis := range d {
+			n *= int(a.size[axis])
+		}
+		shape = append(shape, n)
+	}
+	return shape
+}
+
+// fill makes the inputs: floats around zero, bits, and small integers, which as
+// ids lie within the smallest extent there is.
+func (a *arguments) fill(rng *rand.Rand) {
+	smallest := 4
+	for _, n := range a.size {
+		if n > 0 {
+			smallest = min(smallest, int(n))
+		}
+	}
+	a.ins = nil
+	for i, arg := range a.op.Ins {
+		in := array{dtype: a.variant.Ins[i], shape: a.shape(arg.Shape)}
+		in.data = make([]float64, count(in.shape))
+		for j := range in.data {
+			switch in.dtype {
+			case runtime.I32:
+				in.data[j] = float64(rng.IntN(smallest))
+			case runtime.U8:
+				in.data[j] = float64(rng.IntN(2))
+			default:
+				in.data[j] = float64(float32(rng.NormFloat64()))
+			}
+		}
+		a.ins = append(a.ins, in)
+	}
+}

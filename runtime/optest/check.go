@@ -1,0 +1,170 @@
+package optest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kernelgen/kgen/runtime"
+)
+
+// Param is a value for a scalar argument.
+type Param struct {
+	name  string
+	value runtime.Scalar
+}
+
+// Default gives a scalar argument the value that is tried first.
+func Default[V float32 | int32 | uint32 | uint64 | bool](name string, v V) Param {
+	return Param{name, runtime.ScalarOf(v)}
+}
+
+// Check runs every variant of op, and of its gradient if it has one, on the
+// default device and on the reference device and compares the results; and it
+// compares the gradient with the slope of the operation. Arguments are made for
+// several shapes, with extents of one and of zero among them, such that the
+// conditions of the op hold.
+func Check(t *testing.T, op *runtime.Op, params ...Param) {
+	t.Helper()
+	dev := open(t)
+	ref := open(t, runtime.Reference())
+	c := &checker{dev: dev, ref: ref, params: params}
+	for i := range op.Variants {
+		t.Run(variantName(&op.Variants[i]), func(t *testing.T) { c.parity(t, op, i) })
+	}
+	if op.Grad == nil {
+		return
+	}
+	for i := range op.Grad.Op.Variants {
+		t.Run("grad/"+variantName(&op.Grad.Op.Variants[i]), func(t *testing.T) { c.parity(t, op.Grad.Op, i) })
+	}
+	t.Run("slope", func(t *testing.T) { c.slope(t, op) })
+}
+
+// checker holds the devices of one Check.
+type checker struct {
+	dev, ref *runtime.Device
+	params   []Param
+}
+
+func open(t *testing.T, opts ...runtime.Option) *runtime.Device {
+	t.Helper()
+	d, err := runtime.Open(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// variantName names a variant by the types of its arguments: "f32,i32-f32".
+func variantName(v *runtime.Variant) string {
+	return typeList(v.Ins) + "-" + typeList(v.Outs)
+}
+
+func typeList(types []runtime.DType) string {
+	var names []string
+	for _, t := range types {
+		names = append(names, t.String())
+	}
+	return strings.Join(names, ",")
+}
+
+// parity compares both devices for all rounds of arguments.
+func (c *checker) parity(t *testing.T, op *runtime.Op, variant int) {
+	tried := 0
+	for round := range rounds {
+		a, ok := newArguments(op, variant, round, c.params)
+		if !ok {
+			continue
+		}
+		tried++
+		c.compare(t, a)
+	}
+	if tried == 0 {
+		t.Errorf("%s: found no arguments that meet its conditions", op.Name)
+	}
+}
+
+func (c *checker) compare(t *testing.T, a *arguments) {
+	t.Helper()
+	want, wantErr := a.run(c.ref)
+	got, gotErr := a.run(c.dev)
+	if wantErr != nil || gotErr != nil {
+		if !sameError(wantErr, gotErr) && !(a.empty() && onlyFault(wantErr, gotErr)) {
+			t.Errorf("%s: error %v, the reference gives %v", a, gotErr, wantErr)
+		}
+		return
+	}
+	spread, err := a.spread(c.ref, want)
+	if err != nil {
+		t.Errorf("%s: %v", a, err)
+		return
+	}
+	for i := range want {
+		if msg := differ(got[i], want[i], spread[i]); msg != "" {
+			t.Errorf("%s: %s%s", a, a.resultName(i), msg)
+		}
+	}
+}
+
+// sameError reports whether two devices refuse the same arguments for the same
+// reason.
+func sameError(a, b error) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	var fa, fb *runtime.FaultError
+	if errors.As(a, &fa) && errors.As(b, &fb) {
+		return fa.Tensor == fb.Tensor && slices.Equal(fa.Index, fb.Index) && fa.Value == fb.Value && fa.Bound == fb.Bound
+	}
+	return a.Error() == b.Error()
+}
+
+// onlyFault reports whether one device found a bad value and the other nothing.
+// Where an extent is zero a kernel may read no value and so find none.
+func onlyFault(a, b error) bool {
+	if a == nil {
+		a, b = b, a
+	}
+	var f *runtime.FaultError
+	return b == nil && errors.As(a, &f)
+}
+
+// empty reports whether an axis has no positions.
+func (a *arguments) empty() bool { return slices.Contains(a.size, 0) }
+
+// String names the arguments in messages: shapes and scalars.
+func (a *arguments) String() string {
+	var parts []string
+	for i, in := range a.ins {
+		parts = append(parts, fmt.Sprintf("%s%v", a.op.Ins[i].Name, in.shape))
+	}
+	for i, p := range a.op.Params {
+		parts = append(parts, fmt.Sprintf("%s=%s", p.Name, scalarText(p.Type, a.params[i])))
+	}
+	for i, axis := range a.op.Axes {
+		if axis.Free {
+			parts = append(parts, fmt.Sprintf("%s=%v", axis.Name, a.dims[i]))
+		}
+	}
+	return a.op.Name + "(" + strings.Join(parts, " ") + ")"
+}
+
+func scalarText(t runtime.ParamType, s runtime.Scalar) string {
+	switch t {
+	case runtime.ParamF32:
+		return fmt.Sprint(s.F32())
+	case runtime.ParamI32:
+		return fmt.Sprint(s.I32())
+	case runtime.ParamBool:
+		return fmt.Sprint(s.Bool())
+	}
+	return fmt.Sprint(s.U64())
+}

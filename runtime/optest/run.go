@@ -1,0 +1,143 @@
+package optest
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/kernelgen/kgen/runtime"
+)
+
+// run calls the op on a device and returns its outputs, then the new versions
+// of its inouts.
+func (a *arguments) run(d *runtime.Device) ([]array, error) {
+	b := d.Batch("optest")
+	var call runtime.Call
+	call.Begin(b, a.op)
+	for _, in := range a.ins {
+		h, err := in.upload(d)
+		if err != nil {
+			return nil, err
+		}
+		defer h.Close()
+		call.In(h)
+	}
+	a.scalars(&call)
+	for i, axis := range a.op.Axes {
+		if axis.Free {
+			call.Free(a.dims[i]...)
+		}
+	}
+	for i, t := range a.variant.Outs {
+		call.OutType(i, t)
+	}
+	call.Record(a.variant.Static)
+	results := make([]runtime.Handle, a.results())
+	for i := range results {
+		results[i] = runtime.OutHandle(&call, i)
+		b.Keep(results[i])
+	}
+	if err := b.Sync(context.Background()); err != nil {
+		return nil, err
+	}
+	var outs []array
+	for _, h := range results {
+		out, err := download(h)
+		if err != nil {
+			return nil, err
+		}
+		outs = append(outs, out)
+		if err := h.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return outs, nil
+}
+
+func (a *arguments) scalars(call *runtime.Call) {
+	for i, p := range a.op.Params {
+		v := a.params[i]
+		switch p.Type {
+		case runtime.ParamF32:
+			call.F32(v.F32())
+		case runtime.ParamI32:
+			call.I32(v.I32())
+		case runtime.ParamU32:
+			call.U32(v.U32())
+		case runtime.ParamU64:
+			call.U64(v.U64())
+		case runtime.ParamBool:
+			call.Bool(v.Bool())
+		}
+	}
+}
+
+// results is the number of outputs and of inouts.
+func (a *arguments) results() int {
+	n := len(a.op.Outs)
+	for _, in := range a.op.Ins {
+		if in.InOut {
+			n++
+		}
+	}
+	return n
+}
+
+// resultName names result i in messages.
+func (a *arguments) resultName(i int) string {
+	if i < len(a.op.Outs) {
+		return a.op.Outs[i].Name
+	}
+	i -= len(a.op.Outs)
+	for _, in := range a.op.Ins {
+		if in.InOut {
+			if i == 0 {
+				return in.Name
+			}
+			i--
+		}
+	}
+	return ""
+}
+
+// spread returns how far each result moves when the f32 inputs move by a
+// rounding error: what no f32 computation can be expected to do better than.
+func (a *arguments) spread(d *runtime.Device, at []array) ([][]float64, error) {
+	spread := make([][]float64, len(at))
+	for i := range at {
+		spread[i] = make([]float64, len(at[i].data))
+	}
+	rng := rand.New(rand.NewPCG(seedOf(a.op.Name), rounds))
+	const moves = 4
+	for range moves {
+		moved, err := a.moved(rng).run(d)
+		if err != nil {
+			return nil, err
+		}
+		for i := range at {
+			for j, v := range moved[i].data {
+				if gap := math.Abs(v - at[i].data[j]); gap > spread[i][j] || math.IsNaN(gap) {
+					spread[i][j] = gap
+				}
+			}
+		}
+	}
+	return spread, nil
+}
+
+// moved returns the arguments with every f32 input moved to a neighbour.
+func (a *arguments) moved(rng *rand.Rand) *arguments {
+	m := *a
+	m.ins = nil
+	for _, in := range a.ins {
+		if in.dtype == runtime.F32 {
+			data := make([]float64, len(in.data))
+			for i, v := range in.data {
+				data[i] = v * (1 + (2*float64(rng.IntN(2))-1)*0x1p-23)
+			}
+			in.data = data
+		}
+		m.ins = append(m.ins, in)
+	}
+	return &m
+}
