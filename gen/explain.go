@@ -33,7 +33,7 @@ const (
 func (r *Result) Explain(name string, stage Stage, dtype, static string) ([]byte, error) {
 	s, ops := r.find(name)
 	if s == nil {
-		return nil, fmt.Errorf("no spec or gradient has the name %q: kgen list shows those there are", name)
+		return nil, unknownName(name)
 	}
 	op, i, err := pick(ops, dtype, static)
 	if err != nil {
@@ -51,6 +51,10 @@ func (r *Result) Explain(name string, stage Stage, dtype, static string) ([]byte
 		return op.explainIR(i), nil
 	}
 	return s.file(stage)
+}
+
+func unknownName(name string) error {
+	return fmt.Errorf("no spec or gradient has the name %q: kgen list shows those there are", name)
 }
 
 // find returns the spec that gives the name and its ops of that name.

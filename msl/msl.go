@@ -14,6 +14,7 @@ import "embed"
 //go:embed elementwise/bias_add.metal
 //go:embed elementwise/clamp.metal
 //go:embed elementwise/div.metal
+//go:embed elementwise/dropout.metal
 //go:embed elementwise/erf.metal
 //go:embed elementwise/exp.metal
 //go:embed elementwise/gelu.metal

@@ -6,11 +6,10 @@ import "context"
 // goroutine at a time. After Sync, Submit or Discard it records the next
 // program.
 type Batch struct {
-	d         *Device
-	name      string
-	run       *run  // nil until something is recorded
-	err       error // of a batch that has no device
-	immediate bool
+	d    *Device
+	name string
+	run  *run  // nil until something is recorded
+	err  error // of a batch that has no device
 
 	// Arguments of the call that is being recorded.
 	ins    []Handle
@@ -36,10 +35,18 @@ func (b *Batch) Name() string { return b.name }
 // Device returns the device that the batch is for.
 func (b *Batch) Device() *Device { return b.d }
 
+// deviceless returns why a batch without a device has none.
+func (b *Batch) deviceless() error {
+	if b.err != nil {
+		return b.err
+	}
+	return opError("batch", ErrDevice, "the batch has no device: make it with Device.Batch of an open device")
+}
+
 // Err returns the first error of the calls recorded so far.
 func (b *Batch) Err() error {
 	if b.d == nil {
-		return b.err
+		return b.deviceless()
 	}
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
@@ -162,7 +169,7 @@ func (b *Batch) Discard() {
 // take returns the recorded run, nil if there is none, and lets go of it.
 func (b *Batch) take() (*run, error) {
 	if b.d == nil {
-		return nil, b.err
+		return nil, b.deviceless()
 	}
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()

@@ -116,6 +116,8 @@ func TestImmediateCallOnPendingTensor(t *testing.T) {
 		loss := testops.SumDeferred(b, u)
 		g := runtime.GradOf(b, loss, x)
 		ru, rg := runtime.Read(b, u), runtime.Read(b, g)
+		_, err = ru.Value() // it belongs to the part that has not run
+		wantError(t, err, runtime.ErrNotSynced)
 		if err := b.Sync(background); err != nil {
 			t.Fatal(err)
 		}

@@ -135,7 +135,7 @@ func (c *Call) resolve(r *run) *Error {
 
 // usable says why a valid value cannot be an input of the run.
 func (r *run) usable(v *value) *refusal {
-	if v.state == statePending && v.run != r && v.buf.block == nil {
+	if v.run != r && v.private() {
 		if v.run.recorded {
 			return &refusal{ErrPending, fmt.Sprintf("is a pending result of batch %q: sync that batch first, or record the call there", v.run.batch)}
 		}
@@ -206,7 +206,7 @@ func OutHandle(c *Call, i int) Handle { return c.result(i, InvalidDType) }
 
 func (c *Call) result(i int, t DType) Handle {
 	if c.run == nil { // the batch has no device
-		return Handle{v: &value{state: statePoisoned, err: c.b.err}, dtype: t}
+		return Handle{v: &value{state: statePoisoned, err: c.b.deviceless()}, dtype: t}
 	}
 	if !c.ok {
 		return c.run.failed(t)

@@ -31,6 +31,9 @@ type gradient struct {
 func (b *Batch) Grad(loss Operand, params ...Operand) []Handle {
 	grads := make([]Handle, len(params))
 	if b.d == nil {
+		for i := range grads {
+			grads[i] = Handle{v: &value{state: statePoisoned, err: b.deviceless()}}
+		}
 		return grads
 	}
 	var site sitePCs

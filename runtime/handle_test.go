@@ -155,6 +155,28 @@ func TestUpdateByAnotherBatch(t *testing.T) {
 	})
 }
 
+// A recorded update of a view is seen by what comes after it: an immediate call
+// runs it first, and reading the base is an error until it has run.
+func TestUpdateOfAViewIsPending(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		all, g := from(t, d, sequence(4), 4), from(t, d, repeat(1, 2), 2)
+		left, right := view(t, all, 0, 2), view(t, all, 2, 2)
+		b := d.Batch("update")
+		left = testops.SGDDeferred(b, left, g, 1)
+		_, err := all.Read()
+		wantError(t, err, runtime.ErrPending, `batch "update"`)
+		wantEqual(t, "right", contents(t, right), []float32{2, 3})
+		z, err := testops.Scale(all, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "z", contents(t, z), []float32{-2, 0, 4, 6})
+		wantEqual(t, "all", contents(t, all), []float32{-1, 0, 2, 3})
+		mustSync(t, b)
+		wantEqual(t, "left", contents(t, left), []float32{-1, 0})
+	})
+}
+
 func TestZeroSizes(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *runtime.Device) {
 		x := from(t, d, []float32{}, 0)
@@ -229,4 +251,46 @@ func TestReusedBuffer(t *testing.T) {
 			t.Errorf("pool %+v: want hits, and one small block in use", s)
 		}
 	})
+}
+
+func TestInvalidHandlesHaveNoShape(t *testing.T) {
+	d := open(t, runtime.Reference())
+	x := from(t, d, sequence(6), 1, 2, 3)
+	scalar, err := x.View(5)
+	if err != nil || scalar.Rank() != 0 || scalar.Len() != 1 {
+		t.Errorf("a view without dimensions: %v, %v", scalar.Shape(), err)
+	}
+	if x.Rank() != 3 || x.Dim(1) != 2 || x.Dim(-1) != 3 || x.Dim(3) != -1 || x.Len() != 6 || x.Err() != nil {
+		t.Errorf("%v %d %d %d", x.Shape(), x.Rank(), x.Dim(-1), x.Len())
+	}
+	x.Close()
+	for _, bad := range []tensor{x, {}} {
+		if bad.Shape() != nil || bad.Rank() != -1 || bad.Dim(0) != -1 || bad.Len() != -1 || bad.Err() == nil {
+			t.Errorf("%v %d %d %d %v", bad.Shape(), bad.Rank(), bad.Dim(0), bad.Len(), bad.Err())
+		}
+	}
+	wantEqual(t, "the view", contents(t, scalar), []float32{5})
+}
+
+// A batch that no device made refuses everything.
+func TestBatchWithoutDevice(t *testing.T) {
+	var none *runtime.Device
+	for _, b := range []*runtime.Batch{{}, none.Batch("nil")} {
+		y := testops.FillDeferred(b, 1, 2)
+		z := testops.ScaleDeferred(b, y, 2)
+		r := runtime.Read(b, z)
+		b.Keep(z)
+		g := runtime.GradOf(b, z, y)
+		wantError(t, b.Sync(background), runtime.ErrDevice)
+		wantError(t, b.Submit().Wait(background), runtime.ErrDevice)
+		b.Discard()
+		_, err := r.Value()
+		wantError(t, err, runtime.ErrDevice)
+		_, err = testops.Scale(g, 1)
+		wantError(t, err, runtime.ErrDevice)
+	}
+	_, err := testops.Fill(none, 1, 2)
+	wantError(t, err, runtime.ErrDevice)
+	_, err = runtime.FromSlice(none, []float32{1}, 1)
+	wantError(t, err, runtime.ErrDevice)
 }

@@ -170,11 +170,16 @@ func (h Handle) awaitMemory(op string, write bool) (*value, error) {
 	d := h.v.dev
 	for {
 		v, why := h.resolve(d)
-		if why == nil && v.state == statePending && v.buf.block == nil {
+		if why == nil && v.private() {
 			why = &refusal{ErrPending, fmt.Sprintf("is a result of batch %q, which is not submitted or does not keep it: call Keep and Sync first", v.run.batch)}
 		}
 		if why == nil && write && v.state != stateResident {
 			why = &refusal{ErrPending, fmt.Sprintf("is a result of batch %q, which is not complete: wait for it first", v.run.batch)}
+		}
+		if why == nil && !write {
+			if r := v.updater(); r != nil {
+				why = &refusal{ErrPending, fmt.Sprintf("shares memory with one that batch %q updates, which is not submitted: call Sync first", r.batch)}
+			}
 		}
 		if why != nil {
 			return nil, why.named(op, "the tensor")
@@ -223,7 +228,7 @@ func (h Handle) View(offset int, shape ...int) (Handle, error) {
 		return d.resident(v.buf, off, v.dtype, dims[:len(shape)], count), nil
 	}
 	w := v.run.newView(v, off, dims[:len(shape)], count)
-	w.keep = v.keep && v.run.done.state.Load() == submitted
+	w.keep = v.keep && !v.run.recorded
 	return Handle{v: w, gen: w.gen, dtype: w.dtype}, nil
 }
 

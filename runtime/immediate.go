@@ -7,7 +7,7 @@ import (
 
 // Immediate returns a batch for one immediate call on tensors of a device, which
 // Finish ends. If a tensor is a pending result of a batch that is not submitted
-// yet, everything recorded in that batch so far is run first, and all of its
+// yet, or shares memory with one that such a batch updates, everything recorded in that batch so far is run first, and all of its
 // results stay in memory until the batch is synced: right, but without the
 // planner's reuse of memory and without fusion across that point.
 func Immediate(tensors ...Handle) *Batch {
@@ -53,8 +53,8 @@ func (d *Device) Immediate() *Batch {
 	return &Batch{d: d, name: "immediate"}
 }
 
-// settle runs the batch that a pending tensor belongs to, as far as it is
-// recorded.
+// settle runs the batch that a pending tensor belongs to, or that has recorded
+// an update of its memory, as far as it is recorded.
 func (h Handle) settle(d *Device) error {
 	d.mu.Lock()
 	v, why := h.resolve(d)
@@ -65,6 +65,8 @@ func (h Handle) settle(d *Device) error {
 	var r *run
 	if v.state == statePending && v.buf.block == nil && v.run.recorded {
 		r = v.run
+	} else {
+		r = v.updater()
 	}
 	d.mu.Unlock()
 	if r == nil {
@@ -87,7 +89,7 @@ func (b *Batch) fail(err error) {
 // releases it.
 func Finish(b *Batch, results ...Handle) error {
 	if b.d == nil {
-		return b.err
+		return b.deviceless()
 	}
 	b.keepAll(results)
 	err := b.Sync(context.Background())

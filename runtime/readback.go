@@ -32,7 +32,7 @@ func (r *Readback[T]) fill(src unsafe.Pointer) {
 func Read[T Element](b *Batch, t Tensor[T]) *Readback[T] {
 	rb := &Readback[T]{batch: b.name}
 	if b.d == nil {
-		rb.err = b.err
+		rb.err = b.deviceless()
 		return rb
 	}
 	callers(&rb.site)

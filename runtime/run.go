@@ -304,6 +304,9 @@ func (r *run) replace(old, def int32) int32 {
 	sl := &r.slots[s]
 	sl.ver++
 	i := r.addNode(v, s, def)
+	if sl.write < 0 {
+		sl.buf.updaters = append(sl.buf.updaters, r)
+	}
 	r.writes = append(r.writes, write{ver: sl.ver, rec: def, prev: sl.write, node: i})
 	sl.write = int32(len(r.writes) - 1)
 	v.keep = o.state == stateResident || o.keep

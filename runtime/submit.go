@@ -74,6 +74,7 @@ func (r *run) letGo() {
 	r.letGone = true
 	for i := range r.slots {
 		b := r.slots[i].buf
+		b.updaters = slices.DeleteFunc(b.updaters, func(u *run) bool { return u == r })
 		b.open--
 		if b.open == 0 {
 			b.log = b.log[:0]
@@ -150,7 +151,7 @@ func (d *Device) launch(r *run) bool {
 		}
 	}
 	d.queue = append(d.queue, r)
-	r.done.state.Store(submitted)
+	r.outcome().state.Store(submitted)
 	return true
 }
 

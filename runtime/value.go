@@ -30,6 +30,8 @@ type buffer struct {
 	// is noted, so that they can tell that their inputs are not what they were.
 	open int32
 	log  []change
+	// Runs that are being recorded and have recorded an in-place write to it.
+	updaters []*run
 
 	// The slot of the buffer in the run that looked last.
 	slotRun uint64
@@ -99,6 +101,26 @@ func (v *value) inside(w *value) bool {
 	return v.buf == w.buf && v.off >= w.off && v.off+v.byteSize() <= w.off+w.byteSize()
 }
 
+// private reports whether only the run that computes the value may use it: it
+// has no memory of its own, or only until that run is complete.
+func (v *value) private() bool {
+	return v.state == statePending && (v.buf.block == nil || !v.run.recorded && !v.keep)
+}
+
+// updater returns a run that has recorded an update of the value's memory, not
+// yet submitted.
+func (v *value) updater() *run {
+	for _, r := range v.buf.updaters {
+		s := &r.slots[r.slotFor(v.buf)]
+		for i := s.write; i >= 0 && r.writes[i].rec >= r.from; i = r.writes[i].prev {
+			if r.nodes[r.writes[i].node].v.overlaps(v) {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
 // slab hands out values and buffers, and takes them back.
 type slab struct {
 	dev     *Device
@@ -149,7 +171,7 @@ func (s *slab) newBuffer() *buffer {
 }
 
 func (s *slab) freeBuffer(b *buffer) {
-	*b = buffer{next: s.buffers, log: b.log[:0]}
+	*b = buffer{next: s.buffers, log: b.log[:0], updaters: b.updaters[:0]}
 	s.buffers = b
 }
 

@@ -37,7 +37,7 @@ type commands struct {
 	NewKernel newKernelCmd `cmd:"" help:"Write a commented spec to start from."`
 	List      listCmd      `cmd:"" help:"List the kernels of the module."`
 	Explain   explainCmd   `cmd:"" help:"Show a kernel at one stage of its way to a target."`
-	//Sim       simCmd       `cmd:"" help:"Check the Metal sources, or run one, without a Mac."`
+	Sim       simCmd       `cmd:"" help:"Check the Metal sources, or run one, without a Mac."`
 }
 
 // env is what a command works with.

@@ -144,8 +144,15 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 			out.Block = append(out.Block, Field{Offset: q.Field.Offset, Param: uint8(slices.Index(p.Params, q.Param))})
 		}
 		writes := k.Writes()
-		for _, t := range lower.Tensors(k) {
-			out.Buffers = append(out.Buffers, Buffer{x.tensor(pl, t), slices.Contains(writes, t)})
+		for i, t := range lower.Tensors(k) {
+			n := x.tensor(pl, t)
+			out.Buffers = append(out.Buffers, Buffer{n, slices.Contains(writes, t)})
+			if vk != nil {
+				vk.Func.Buffers[i].Arg = int(n)
+			}
+			if sk != nil {
+				sk.Func.Buffers[i].Arg = int(n)
+			}
 		}
 		v.Kernels = append(v.Kernels, out)
 	}

@@ -44,6 +44,7 @@ type Func struct {
 type Buffer struct {
 	Name  string // unique in the Func; emitters mangle it
 	Slot  int
+	Arg   int // the tensor's number among the op's, by which a fault names it
 	Type  expr.DType
 	Write bool
 }

@@ -138,6 +138,10 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 		return b.position(e.A)
 	case *expr.Read:
 		return b.read(e)
+	case *expr.Flat:
+		if b.Func.SIMT {
+			return &ir.Conv{T: ir.Scalar(ir.U64), X: b.Value(offset(e.T.Axes, ownIndex(e.T.Axes)))}
+		}
 	case *expr.Unary:
 		op := ir.Neg
 		if e.Op == expr.Not {
@@ -211,7 +215,9 @@ func (b *Builder) where(e *expr.Where) ir.Expr {
 func (b *Builder) call(e *expr.Call) ir.Expr {
 	switch e.Fn {
 	case expr.FnPhilox, expr.FnUniform:
-		b.fail(fmt.Errorf("lower: philox and uniform have no lowering yet"))
+		if !b.Func.SIMT {
+			b.fail(fmt.Errorf("lower: philox and uniform have no lowering yet"))
+		}
 	}
 	args := make([]ir.Expr, len(e.Args))
 	vec := false
@@ -225,8 +231,13 @@ func (b *Builder) call(e *expr.Call) ir.Expr {
 		}
 	}
 	t := args[0].Type()
-	if e.K == expr.Bool {
+	switch {
+	case e.K == expr.Bool:
 		t.Elem = ir.Bool
+	case e.Fn == expr.FnPhilox:
+		t.Elem = ir.U32
+	case e.Fn == expr.FnUniform:
+		t.Elem = ir.F32
 	}
 	return &ir.Call{Fn: e.Fn, Args: args, T: t}
 }

@@ -151,7 +151,7 @@ var addGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          celementwise.AddGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_add_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 2, Write: true}},
@@ -172,7 +172,7 @@ var addGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          celementwise.AddGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_add_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 2, Write: true}},
@@ -193,7 +193,7 @@ var addGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          celementwise.AddGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_add_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 2, Write: true}},

@@ -148,7 +148,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          celementwise.BiasAddGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
@@ -169,7 +169,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          celementwise.BiasAddGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
@@ -190,7 +190,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          celementwise.BiasAddGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},

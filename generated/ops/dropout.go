@@ -104,15 +104,36 @@ var dropoutOp = runtime.Op{
 	Variants: []runtime.Variant{{
 		Ins:  []runtime.DType{runtime.F32},
 		Outs: []runtime.DType{runtime.F32},
-		Ref:  dropoutF32Ref,
+		Kernel: []runtime.Kernel{{
+			Symbol:     "kg_dd4f7221_dropout_f32",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
+			BlockBytes: 32,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+		}},
+		Ref: dropoutF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
 		Outs: []runtime.DType{runtime.F16},
-		Ref:  dropoutF16Ref,
+		Kernel: []runtime.Kernel{{
+			Symbol:     "kg_dd4f7221_dropout_f16",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
+			BlockBytes: 32,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+		}},
+		Ref: dropoutF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16},
 		Outs: []runtime.DType{runtime.BF16},
-		Ref:  dropoutBF16Ref,
+		Kernel: []runtime.Kernel{{
+			Symbol:     "kg_dd4f7221_dropout_bf16",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
+			BlockBytes: 32,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+		}},
+		Ref: dropoutBF16Ref,
 	}},
 	Grad: &runtime.Grad{
 		Op:     &dropoutGradOp,
@@ -149,15 +170,36 @@ var dropoutGradOp = runtime.Op{
 	Variants: []runtime.Variant{{
 		Ins:  []runtime.DType{runtime.F32},
 		Outs: []runtime.DType{runtime.F32},
-		Ref:  dropoutGradF32Ref,
+		Kernel: []runtime.Kernel{{
+			Symbol:     "kg_dd4f7221_dropout_grad_f32",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
+			BlockBytes: 32,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+		}},
+		Ref: dropoutGradF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
 		Outs: []runtime.DType{runtime.F16},
-		Ref:  dropoutGradF16Ref,
+		Kernel: []runtime.Kernel{{
+			Symbol:     "kg_dd4f7221_dropout_grad_f16",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
+			BlockBytes: 32,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+		}},
+		Ref: dropoutGradF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16},
 		Outs: []runtime.DType{runtime.BF16},
-		Ref:  dropoutGradBF16Ref,
+		Kernel: []runtime.Kernel{{
+			Symbol:     "kg_dd4f7221_dropout_grad_bf16",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
+			BlockBytes: 32,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+		}},
+		Ref: dropoutGradBF16Ref,
 	}},
 	Accumulate: &kgenAccumulateOp,
 }

@@ -148,7 +148,7 @@ var fillBiasGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          clayout.FillBiasGradF32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: fillBiasGradF32Ref,
 	}, {
@@ -161,7 +161,7 @@ var fillBiasGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          clayout.FillBiasGradF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: fillBiasGradF16Ref,
 	}, {
@@ -174,7 +174,7 @@ var fillBiasGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          clayout.FillBiasGradBF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: fillBiasGradBF16Ref,
 	}},

@@ -331,7 +331,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: geluMatMulBiasGradNF32Ref,
 	}, {
@@ -361,7 +361,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: geluMatMulBiasGradNF16Ref,
 	}, {
@@ -391,7 +391,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: geluMatMulBiasGradNBF16Ref,
 	}},
@@ -444,7 +444,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradTF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: geluMatMulBiasGradTF32Ref,
 	}, {
@@ -474,7 +474,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradTF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: geluMatMulBiasGradTF16Ref,
 	}, {
@@ -504,7 +504,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradTBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: geluMatMulBiasGradTBF16Ref,
 	}},

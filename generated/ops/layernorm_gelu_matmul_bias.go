@@ -445,7 +445,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
@@ -461,7 +461,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF325,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNF32Ref,
 	}, {
@@ -492,7 +492,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
@@ -508,7 +508,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNF16Ref,
 	}, {
@@ -539,7 +539,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
@@ -555,7 +555,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNBF16Ref,
 	}},
@@ -615,7 +615,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
@@ -631,7 +631,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF325,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTF32Ref,
 	}, {
@@ -662,7 +662,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
@@ -678,7 +678,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTF16Ref,
 	}, {
@@ -709,7 +709,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
@@ -725,7 +725,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTBF16Ref,
 	}},

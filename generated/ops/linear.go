@@ -181,7 +181,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LinearGradF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: linearGradF32Ref,
 	}, {
@@ -210,7 +210,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LinearGradF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: linearGradF16Ref,
 	}, {
@@ -239,7 +239,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cmatmul.LinearGradBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: linearGradBF16Ref,
 	}},

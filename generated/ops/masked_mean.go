@@ -102,7 +102,7 @@ var maskedMeanOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 102400},
 			C:          creduce.MaskedMeanF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: maskedMeanF32Ref,
 	}, {
@@ -124,7 +124,7 @@ var maskedMeanOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 102400},
 			C:          creduce.MaskedMeanF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: maskedMeanF16Ref,
 	}, {
@@ -146,7 +146,7 @@ var maskedMeanOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 102400},
 			C:          creduce.MaskedMeanBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: maskedMeanBF16Ref,
 	}},

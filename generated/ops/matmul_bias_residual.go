@@ -631,7 +631,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -669,7 +669,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -707,7 +707,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -770,7 +770,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradNtF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -808,7 +808,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradNtF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -846,7 +846,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradNtBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -909,7 +909,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradTnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -947,7 +947,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradTnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tn_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -985,7 +985,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradTnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1048,7 +1048,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradTtF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1086,7 +1086,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradTtF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1124,7 +1124,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasResidualGradTtBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},

@@ -154,7 +154,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 12800},
 			C:          celementwise.MulGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_mul_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}},
@@ -175,7 +175,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 12800},
 			C:          celementwise.MulGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_mul_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}},
@@ -196,7 +196,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 12800},
 			C:          celementwise.MulGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_mul_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}},

@@ -151,7 +151,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 9600},
 			C:          celementwise.SubGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_sub_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 2, Write: true}},
@@ -172,7 +172,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 9600},
 			C:          celementwise.SubGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_sub_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 2, Write: true}},
@@ -193,7 +193,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 9600},
 			C:          celementwise.SubGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_sub_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 2, Write: true}},

@@ -119,7 +119,7 @@ struct kg_dd4f7221_bias_add_grad_f32_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_add_grad_f32_1(
 		device const float *d_sum_ [[buffer(0)]],
 		device float *d_b_ [[buffer(1)]],
@@ -127,15 +127,15 @@ kernel void kg_dd4f7221_bias_add_grad_f32_1(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[256];
+	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -195,7 +195,7 @@ struct kg_dd4f7221_bias_add_grad_f16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_add_grad_f16_1(
 		device const half *d_sum_ [[buffer(0)]],
 		device half *d_b_ [[buffer(1)]],
@@ -203,15 +203,15 @@ kernel void kg_dd4f7221_bias_add_grad_f16_1(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[256];
+	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -271,7 +271,7 @@ struct kg_dd4f7221_bias_add_grad_bf16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_add_grad_bf16_1(
 		device const ushort *d_sum_ [[buffer(0)]],
 		device ushort *d_b_ [[buffer(1)]],
@@ -279,15 +279,15 @@ kernel void kg_dd4f7221_bias_add_grad_bf16_1(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[256];
+	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

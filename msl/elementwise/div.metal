@@ -119,7 +119,7 @@ struct kg_dd4f7221_div_grad_f32_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_div_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
@@ -129,15 +129,15 @@ kernel void kg_dd4f7221_div_grad_f32_1(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_part_parts_[256];
+	threadgroup float d_b_part_parts_[128];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_S_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -199,7 +199,7 @@ struct kg_dd4f7221_div_grad_f16_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_div_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
@@ -209,15 +209,15 @@ kernel void kg_dd4f7221_div_grad_f16_1(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_part_parts_[256];
+	threadgroup float d_b_part_parts_[128];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_S_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -279,7 +279,7 @@ struct kg_dd4f7221_div_grad_bf16_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_div_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
@@ -289,15 +289,15 @@ kernel void kg_dd4f7221_div_grad_bf16_1(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_part_parts_[256];
+	threadgroup float d_b_part_parts_[128];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_S_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_S_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_part_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

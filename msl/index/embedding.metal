@@ -75,7 +75,7 @@ kernel void kg_dd4f7221_embedding_f32(
 		const int n_2_ = at_ / size_D_;
 		const int ids_value_ = ids_[n_2_];
 		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 1, n_2_, ids_value_, size_V_);
+			kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 		}
 		y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 	}
@@ -107,7 +107,7 @@ kernel void kg_dd4f7221_embedding_f16(
 		const int n_2_ = at_ / size_D_;
 		const int ids_value_ = ids_[n_2_];
 		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 1, n_2_, ids_value_, size_V_);
+			kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 		}
 		y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 	}
@@ -139,7 +139,7 @@ kernel void kg_dd4f7221_embedding_bf16(
 		const int n_2_ = at_ / size_D_;
 		const int ids_value_ = ids_[n_2_];
 		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 1, n_2_, ids_value_, size_V_);
+			kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 		}
 		y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 	}

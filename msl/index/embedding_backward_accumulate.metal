@@ -69,7 +69,7 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f32_1(
 		for (int n_ = 0; n_ < size_N_; ++n_) {
 			const int ids_value_ = ids_[n_];
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
-				kg_fault_set(fault, 0, n_, ids_value_, size_V_);
+				kg_fault_set(fault, 1, n_, ids_value_, size_V_);
 			}
 			if (ids_value_ >= from_ && ids_value_ < to_) {
 				total_[ids_value_ * size_D_ + d_] += dy_[n_ * size_D_ + d_];
@@ -133,7 +133,7 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f16_1(
 		for (int n_ = 0; n_ < size_N_; ++n_) {
 			const int ids_value_ = ids_[n_];
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
-				kg_fault_set(fault, 0, n_, ids_value_, size_V_);
+				kg_fault_set(fault, 1, n_, ids_value_, size_V_);
 			}
 			if (ids_value_ >= from_ && ids_value_ < to_) {
 				total_[ids_value_ * size_D_ + d_] += float(dy_[n_ * size_D_ + d_]);
@@ -197,7 +197,7 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_bf16_1(
 		for (int n_ = 0; n_ < size_N_; ++n_) {
 			const int ids_value_ = ids_[n_];
 			if (ids_value_ < 0 || ids_value_ >= size_V_) {
-				kg_fault_set(fault, 0, n_, ids_value_, size_V_);
+				kg_fault_set(fault, 1, n_, ids_value_, size_V_);
 			}
 			if (ids_value_ >= from_ && ids_value_ < to_) {
 				total_[ids_value_ * size_D_ + d_] += kg_from_bf16(dy_[n_ * size_D_ + d_]);

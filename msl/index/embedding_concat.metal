@@ -79,7 +79,7 @@ kernel void kg_dd4f7221_embedding_concat_f32(
 		const int n_2_ = at_2_ / size_L_;
 		const int ids_value_ = ids_[n_2_ * size_L_ + l_];
 		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 1, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 		}
 		y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 	}
@@ -115,7 +115,7 @@ kernel void kg_dd4f7221_embedding_concat_f16(
 		const int n_2_ = at_2_ / size_L_;
 		const int ids_value_ = ids_[n_2_ * size_L_ + l_];
 		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 1, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 		}
 		y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 	}
@@ -151,7 +151,7 @@ kernel void kg_dd4f7221_embedding_concat_bf16(
 		const int n_2_ = at_2_ / size_L_;
 		const int ids_value_ = ids_[n_2_ * size_L_ + l_];
 		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 1, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 		}
 		y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 	}

@@ -145,7 +145,7 @@ kernel void kg_dd4f7221_accuracy_f32_2(
 	for (int r_ = from_ + thread_; r_ < to_; r_ += 128) {
 		const int target_value_ = target_[r_];
 		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 0, r_, target_value_, size_V_);
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
 		const bool counted_ = target_value_ != at_;
 		hits_chunk_thread_ += counted_ && guess_[r_] == target_value_ ? 1 : 0;
@@ -310,7 +310,7 @@ kernel void kg_dd4f7221_accuracy_f16_2(
 	for (int r_ = from_ + thread_; r_ < to_; r_ += 128) {
 		const int target_value_ = target_[r_];
 		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 0, r_, target_value_, size_V_);
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
 		const bool counted_ = target_value_ != at_;
 		hits_chunk_thread_ += counted_ && guess_[r_] == target_value_ ? 1 : 0;
@@ -475,7 +475,7 @@ kernel void kg_dd4f7221_accuracy_bf16_2(
 	for (int r_ = from_ + thread_; r_ < to_; r_ += 128) {
 		const int target_value_ = target_[r_];
 		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 0, r_, target_value_, size_V_);
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
 		const bool counted_ = target_value_ != at_;
 		hits_chunk_thread_ += counted_ && guess_[r_] == target_value_ ? 1 : 0;

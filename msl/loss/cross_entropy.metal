@@ -361,7 +361,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32(
 		const int r_ = at_ / size_V_;
 		const int target_value_ = target_[r_];
 		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 0, r_, target_value_, size_V_);
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
 		const bool counted_ = target_value_ != args.ignore_index_;
 		const float t_ = args.label_smoothing_;
@@ -402,7 +402,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16(
 		const int r_ = at_ / size_V_;
 		const int target_value_ = target_[r_];
 		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 0, r_, target_value_, size_V_);
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
 		const bool counted_ = target_value_ != args.ignore_index_;
 		const float t_ = args.label_smoothing_;
@@ -443,7 +443,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16(
 		const int r_ = at_ / size_V_;
 		const int target_value_ = target_[r_];
 		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 0, r_, target_value_, size_V_);
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
 		const bool counted_ = target_value_ != args.ignore_index_;
 		const float t_ = args.label_smoothing_;

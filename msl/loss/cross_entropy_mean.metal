@@ -195,7 +195,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_2(
 		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
 			const int target_value_ = target_[r_];
 			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-				kg_fault_set(fault, 0, r_, target_value_, size_V_);
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
 			rows_chunk_thread_ += counted_ ? 1 : 0;
@@ -416,7 +416,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
 			const int target_value_ = target_[r_];
 			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-				kg_fault_set(fault, 0, r_, target_value_, size_V_);
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
 			rows_chunk_thread_ += counted_ ? 1 : 0;
@@ -637,7 +637,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 		for (int r_ = block_ + thread_; r_ < end_; r_ += 128) {
 			const int target_value_ = target_[r_];
 			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-				kg_fault_set(fault, 0, r_, target_value_, size_V_);
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
 			const bool counted_ = target_value_ != at_;
 			rows_chunk_thread_ += counted_ ? 1 : 0;

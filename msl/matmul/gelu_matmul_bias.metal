@@ -865,7 +865,7 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -873,15 +873,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1120,7 +1120,7 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
 		device const half *d_y_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -1128,15 +1128,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1375,7 +1375,7 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
 		device const ushort *d_y_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -1383,15 +1383,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1630,7 +1630,7 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -1638,15 +1638,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1885,7 +1885,7 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3(
 		device const half *d_y_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -1893,15 +1893,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -2140,7 +2140,7 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3(
 		device const ushort *d_y_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2148,15 +2148,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

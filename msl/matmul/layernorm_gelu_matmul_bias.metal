@@ -1405,7 +1405,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		device const float *x_ [[buffer(0)]],
 		device const float *mean_ [[buffer(1)]],
@@ -1419,16 +1419,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
-	threadgroup float d_beta_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_K_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -1587,7 +1587,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -1595,15 +1595,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1817,7 +1817,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		device const half *x_ [[buffer(0)]],
 		device const float *mean_ [[buffer(1)]],
@@ -1831,16 +1831,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
-	threadgroup float d_beta_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_K_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -1999,7 +1999,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		device const half *d_y_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -2007,15 +2007,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -2229,7 +2229,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *mean_ [[buffer(1)]],
@@ -2243,16 +2243,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
-	threadgroup float d_beta_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_K_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -2411,7 +2411,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		device const ushort *d_y_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2419,15 +2419,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -2641,7 +2641,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(
 		device const float *x_ [[buffer(0)]],
 		device const float *mean_ [[buffer(1)]],
@@ -2655,16 +2655,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
-	threadgroup float d_beta_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_K_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -2823,7 +2823,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -2831,15 +2831,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -3053,7 +3053,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(
 		device const half *x_ [[buffer(0)]],
 		device const float *mean_ [[buffer(1)]],
@@ -3067,16 +3067,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
-	threadgroup float d_beta_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_K_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -3235,7 +3235,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 		device const half *d_y_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -3243,15 +3243,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -3465,7 +3465,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *mean_ [[buffer(1)]],
@@ -3479,16 +3479,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
-	threadgroup float d_beta_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_K_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_K_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -3647,7 +3647,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 		device const ushort *d_y_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -3655,15 +3655,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

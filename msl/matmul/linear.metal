@@ -541,7 +541,7 @@ struct kg_dd4f7221_linear_grad_f32_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_linear_grad_f32_3(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -549,15 +549,15 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -790,7 +790,7 @@ struct kg_dd4f7221_linear_grad_f16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_linear_grad_f16_3(
 		device const half *d_y_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -798,15 +798,15 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1039,7 +1039,7 @@ struct kg_dd4f7221_linear_grad_bf16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_linear_grad_bf16_3(
 		device const ushort *d_y_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -1047,15 +1047,15 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

@@ -1487,7 +1487,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -1495,16 +1495,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -1747,7 +1747,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -1755,16 +1755,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2007,7 +2007,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2015,16 +2015,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2267,7 +2267,7 @@ struct kg_dd4f7221_matmul_bias_grad_nt_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_nt_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -2275,16 +2275,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nt_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2527,7 +2527,7 @@ struct kg_dd4f7221_matmul_bias_grad_nt_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_nt_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -2535,16 +2535,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nt_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2787,7 +2787,7 @@ struct kg_dd4f7221_matmul_bias_grad_nt_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_nt_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2795,16 +2795,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nt_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3047,7 +3047,7 @@ struct kg_dd4f7221_matmul_bias_grad_tn_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_tn_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -3055,16 +3055,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_tn_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3307,7 +3307,7 @@ struct kg_dd4f7221_matmul_bias_grad_tn_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_tn_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -3315,16 +3315,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_tn_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3567,7 +3567,7 @@ struct kg_dd4f7221_matmul_bias_grad_tn_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_tn_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -3575,16 +3575,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_tn_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3829,7 +3829,7 @@ struct kg_dd4f7221_matmul_bias_grad_tt_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_tt_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -3837,16 +3837,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_tt_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4091,7 +4091,7 @@ struct kg_dd4f7221_matmul_bias_grad_tt_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_tt_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -4099,16 +4099,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_tt_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4353,7 +4353,7 @@ struct kg_dd4f7221_matmul_bias_grad_tt_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_grad_tt_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -4361,16 +4361,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_tt_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;

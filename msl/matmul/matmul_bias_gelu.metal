@@ -1613,7 +1613,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -1621,16 +1621,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -1981,7 +1981,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -1989,16 +1989,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2349,7 +2349,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2357,16 +2357,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2717,7 +2717,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -2725,16 +2725,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3085,7 +3085,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -3093,16 +3093,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3453,7 +3453,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -3461,16 +3461,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3821,7 +3821,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -3829,16 +3829,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4189,7 +4189,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -4197,16 +4197,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4557,7 +4557,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -4565,16 +4565,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4928,7 +4928,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -4936,16 +4936,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -5299,7 +5299,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -5307,16 +5307,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -5670,7 +5670,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4(
 		device const float *d_c_gelu_x_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -5678,16 +5678,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;

@@ -1631,7 +1631,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -1639,16 +1639,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -1999,7 +1999,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -2007,16 +2007,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2367,7 +2367,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2375,16 +2375,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2735,7 +2735,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -2743,16 +2743,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3103,7 +3103,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -3111,16 +3111,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3471,7 +3471,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -3479,16 +3479,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3839,7 +3839,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -3847,16 +3847,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4207,7 +4207,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -4215,16 +4215,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4575,7 +4575,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -4583,16 +4583,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4946,7 +4946,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -4954,16 +4954,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -5317,7 +5317,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -5325,16 +5325,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -5688,7 +5688,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -5696,16 +5696,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;

@@ -1499,7 +1499,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -1507,16 +1507,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -1788,7 +1788,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -1796,16 +1796,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2077,7 +2077,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2085,16 +2085,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2366,7 +2366,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -2374,16 +2374,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2655,7 +2655,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -2663,16 +2663,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -2944,7 +2944,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2952,16 +2952,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3233,7 +3233,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -3241,16 +3241,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3522,7 +3522,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -3530,16 +3530,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -3811,7 +3811,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -3819,16 +3819,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4102,7 +4102,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -4110,16 +4110,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4393,7 +4393,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -4401,16 +4401,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
@@ -4684,7 +4684,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -4692,16 +4692,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[256];
+	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;

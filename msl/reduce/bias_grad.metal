@@ -43,7 +43,7 @@ struct kg_dd4f7221_bias_grad_f32_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_grad_f32(
 		device const float *dy_ [[buffer(0)]],
 		device float *db_ [[buffer(1)]],
@@ -51,15 +51,15 @@ kernel void kg_dd4f7221_bias_grad_f32(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float db_reduced_parts_[256];
+	threadgroup float db_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -94,7 +94,7 @@ struct kg_dd4f7221_bias_grad_f16_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_grad_f16(
 		device const half *dy_ [[buffer(0)]],
 		device half *db_ [[buffer(1)]],
@@ -102,15 +102,15 @@ kernel void kg_dd4f7221_bias_grad_f16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float db_reduced_parts_[256];
+	threadgroup float db_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -145,7 +145,7 @@ struct kg_dd4f7221_bias_grad_bf16_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_grad_bf16(
 		device const ushort *dy_ [[buffer(0)]],
 		device ushort *db_ [[buffer(1)]],
@@ -153,15 +153,15 @@ kernel void kg_dd4f7221_bias_grad_bf16(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float db_reduced_parts_[256];
+	threadgroup float db_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_N_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_N_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

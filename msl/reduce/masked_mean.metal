@@ -84,7 +84,7 @@ struct kg_dd4f7221_masked_mean_f32_2_args {
 	long size_B_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_masked_mean_f32_2(
 		device const uchar *mask_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
@@ -94,17 +94,17 @@ kernel void kg_dd4f7221_masked_mean_f32_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float total_parts_[256];
+	threadgroup float total_parts_[128];
 	const int size_H_ = int(args.size_H_);
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int thread_ = int(tid);
 	const int n_ = size_B_ * size_H_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(n_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int at_ = from_ + column_;
 	const int h_ = at_ % size_H_;
 	const int b_ = at_ / size_H_;
@@ -185,7 +185,7 @@ struct kg_dd4f7221_masked_mean_f16_2_args {
 	long size_B_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_masked_mean_f16_2(
 		device const uchar *mask_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
@@ -195,17 +195,17 @@ kernel void kg_dd4f7221_masked_mean_f16_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float total_parts_[256];
+	threadgroup float total_parts_[128];
 	const int size_H_ = int(args.size_H_);
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int thread_ = int(tid);
 	const int n_ = size_B_ * size_H_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(n_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int at_ = from_ + column_;
 	const int h_ = at_ % size_H_;
 	const int b_ = at_ / size_H_;
@@ -286,7 +286,7 @@ struct kg_dd4f7221_masked_mean_bf16_2_args {
 	long size_B_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_masked_mean_bf16_2(
 		device const uchar *mask_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
@@ -296,17 +296,17 @@ kernel void kg_dd4f7221_masked_mean_bf16_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float total_parts_[256];
+	threadgroup float total_parts_[128];
 	const int size_H_ = int(args.size_H_);
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int thread_ = int(tid);
 	const int n_ = size_B_ * size_H_;
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(n_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(n_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int at_ = from_ + column_;
 	const int h_ = at_ % size_H_;
 	const int b_ = at_ / size_H_;

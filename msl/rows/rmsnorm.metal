@@ -267,7 +267,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_2_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
@@ -277,15 +277,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_D_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -376,7 +376,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_2_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
@@ -386,15 +386,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_D_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -485,7 +485,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_2_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
@@ -495,15 +495,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[256];
+	threadgroup float d_gamma_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 32;
-	const int columns_ = min(size_D_ - from_, 32);
+	const int from_ = int(group.x) * 16;
+	const int columns_ = min(size_D_ - from_, 16);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 256 / columns_;
+	const int lanes_ = 128 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

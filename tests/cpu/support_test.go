@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var full = flag.Bool("full", false, "measure the functions over all 2^32 inputs")
+var full = flag.Bool("full", false, "measure the functions over all 2^32 inputs (hours; set -timeout 0)")
 
 // TestMath measures exp, log and the others against libm in double: over every
 // 40009th float and special values, or with -full over all floats. Wherever

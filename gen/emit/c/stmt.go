@@ -86,7 +86,7 @@ func (p *printer) stmt(s ir.Stmt) {
 	case *ir.Put:
 		p.line("%s[%s] = %s;", mangle(s.A.Name), p.expr(s.I, loosest), p.expr(s.X, loosest))
 	case *ir.Fault:
-		p.line("kg_fault_set(call, %d, %s, %s, %s);", s.B.Slot, p.expr(s.Pos, loosest), p.expr(s.Value, loosest), p.expr(s.Bound, loosest))
+		p.line("kg_fault_set(call, %d, %s, %s, %s);", s.B.Arg, p.expr(s.Pos, loosest), p.expr(s.Value, loosest), p.expr(s.Bound, loosest))
 	case *ir.Multiply:
 		p.line("kg_gemm_block(%s, %s, %s, %s, %s, %s, %d, !(%s));", mangle(s.A.Name), mangle(s.B.Name),
 			p.expr(s.Rows, loosest), p.expr(s.Cols, loosest), p.expr(s.K, loosest), mangle(s.C.Name), s.LDC, p.expr(s.First, loosest))

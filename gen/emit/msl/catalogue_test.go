@@ -77,6 +77,8 @@ var catalogue = []entry{
 	broadcast("add"), broadcast("sub"), broadcast("mul"),
 	elementwise("gelu"), elementwise("relu"), elementwise("tanh"), elementwise("sigmoid"),
 	{spec: "gelu", types: [][]expr.DType{{expr.BF16}}, calls: elementwise("gelu").calls},
+	{spec: "dropout", calls: []call{{axes: ax{"P": {3, 170}}, params: pm{
+		"p": oracle.Float(0.375), "seed": oracle.Uint(0x9e3779b97f4a7c15), "offset": oracle.Uint(1<<32 - 100)}}}},
 	{spec: "scale", calls: []call{{axes: ax{"P": {300}}, params: pm{"s": oracle.Float(-2.5)}}}},
 	{spec: "residual_add", calls: []call{{axes: ax{"P": {300}}}}},
 	{spec: "bias_add", calls: []call{{axes: ax{"R": {9, 5}, "N": {37}}, terms: 45}}},

@@ -42,7 +42,7 @@ func (p *printer) stmt(s ir.Stmt) {
 		p.line("threadgroup_barrier(%s);", flags)
 	case *ir.Fault:
 		p.used.need("kg_fault_set")
-		p.line("kg_fault_set(fault, %d, %s, %s, %s);", s.B.Slot, p.expr(s.Pos), p.expr(s.Value), p.expr(s.Bound))
+		p.line("kg_fault_set(fault, %d, %s, %s, %s);", s.B.Arg, p.expr(s.Pos), p.expr(s.Value), p.expr(s.Bound))
 	case *ir.Note:
 		p.line("// %s", s.Text)
 	default:

@@ -147,15 +147,16 @@ func each(axes []*expr.Axis) []Dim {
 }
 
 // along runs body for the positions from..to of axis a: by full vectors, then
-// once for the remaining lanes; or one by one where nothing vectorises. A body
-// that computes much for each element stands in the source once, with a count of
-// lanes: the second copy would double the time to compile it and save nothing.
+// once for the remaining lanes; or one by one where nothing vectorises. In the
+// longer kernels a body that computes much for each element stands in the source
+// once, with a count of lanes: a second copy would double the time to compile it
+// and save nothing.
 func (l *lowering) along(a *expr.Axis, from, to ir.Expr, body func()) {
 	if !l.vec {
 		l.loop(a, from, to, body)
 		return
 	}
-	if l.heavy() {
+	if l.k.Shape != plan.Map && l.heavy() {
 		l.alongCounted(a, from, to, body)
 		return
 	}

@@ -54,9 +54,12 @@ static void KG_NAME(kg_dd4f7221_erf_f32)(const kg_call *call, int64_t lo, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_f32(y_ + d_, kg_erf(kg_loadn_f32(x_ + d_, n_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(y_ + d_, kg_erf(kg_load_f32(x_ + d_)));
+		}
+		if (d_ < to_) {
+			kg_storen_f32(y_ + d_, kg_erf(kg_loadn_f32(x_ + d_, to_ - d_)), to_ - d_);
 		}
 	}
 }
@@ -70,9 +73,12 @@ static void KG_NAME(kg_dd4f7221_erf_f16)(const kg_call *call, int64_t lo, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_f16(y_ + d_, kg_erf(kg_loadn_f16(x_ + d_, n_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f16(y_ + d_, kg_erf(kg_load_f16(x_ + d_)));
+		}
+		if (d_ < to_) {
+			kg_storen_f16(y_ + d_, kg_erf(kg_loadn_f16(x_ + d_, to_ - d_)), to_ - d_);
 		}
 	}
 }
@@ -86,9 +92,12 @@ static void KG_NAME(kg_dd4f7221_erf_bf16)(const kg_call *call, int64_t lo, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_bf16(y_ + d_, kg_erf(kg_loadn_bf16(x_ + d_, n_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_bf16(y_ + d_, kg_erf(kg_load_bf16(x_ + d_)));
+		}
+		if (d_ < to_) {
+			kg_storen_bf16(y_ + d_, kg_erf(kg_loadn_bf16(x_ + d_, to_ - d_)), to_ - d_);
 		}
 	}
 }
@@ -103,10 +112,14 @@ static void KG_NAME(kg_dd4f7221_erf_grad_f32)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f32(x_ + d_, n_);
-			kg_storen_f32(d_x_ + d_, kg_loadn_f32(d_y_ + d_, n_) * kg_splat(1.1283792f) * kg_exp(-(x_2_ * x_2_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f32(x_ + d_);
+			kg_store_f32(d_x_ + d_, kg_load_f32(d_y_ + d_) * kg_splat(1.1283792f) * kg_exp(-(x_2_ * x_2_)));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f32(x_ + d_, to_ - d_);
+			kg_storen_f32(d_x_ + d_, kg_loadn_f32(d_y_ + d_, to_ - d_) * kg_splat(1.1283792f) * kg_exp(-(x_3_ * x_3_)), to_ - d_);
 		}
 	}
 }
@@ -121,10 +134,14 @@ static void KG_NAME(kg_dd4f7221_erf_grad_f16)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f16(x_ + d_, n_);
-			kg_storen_f16(d_x_ + d_, kg_loadn_f16(d_y_ + d_, n_) * kg_splat(1.1283792f) * kg_exp(-(x_2_ * x_2_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f16(x_ + d_);
+			kg_store_f16(d_x_ + d_, kg_load_f16(d_y_ + d_) * kg_splat(1.1283792f) * kg_exp(-(x_2_ * x_2_)));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f16(x_ + d_, to_ - d_);
+			kg_storen_f16(d_x_ + d_, kg_loadn_f16(d_y_ + d_, to_ - d_) * kg_splat(1.1283792f) * kg_exp(-(x_3_ * x_3_)), to_ - d_);
 		}
 	}
 }
@@ -139,10 +156,14 @@ static void KG_NAME(kg_dd4f7221_erf_grad_bf16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_bf16(x_ + d_, n_);
-			kg_storen_bf16(d_x_ + d_, kg_loadn_bf16(d_y_ + d_, n_) * kg_splat(1.1283792f) * kg_exp(-(x_2_ * x_2_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_bf16(x_ + d_);
+			kg_store_bf16(d_x_ + d_, kg_load_bf16(d_y_ + d_) * kg_splat(1.1283792f) * kg_exp(-(x_2_ * x_2_)));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_bf16(x_ + d_, to_ - d_);
+			kg_storen_bf16(d_x_ + d_, kg_loadn_bf16(d_y_ + d_, to_ - d_) * kg_splat(1.1283792f) * kg_exp(-(x_3_ * x_3_)), to_ - d_);
 		}
 	}
 }

@@ -55,10 +55,14 @@ static void KG_NAME(kg_dd4f7221_gelu_erf_f32)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f32(x_ + d_, n_);
-			kg_storen_f32(y_ + d_, kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_2_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_2_)))), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f32(x_ + d_);
+			kg_store_f32(y_ + d_, kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_2_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_2_)))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f32(x_ + d_, to_ - d_);
+			kg_storen_f32(y_ + d_, kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_3_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_3_)))), to_ - d_);
 		}
 	}
 }
@@ -72,10 +76,14 @@ static void KG_NAME(kg_dd4f7221_gelu_erf_f16)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f16(x_ + d_, n_);
-			kg_storen_f16(y_ + d_, kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_2_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_2_)))), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f16(x_ + d_);
+			kg_store_f16(y_ + d_, kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_2_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_2_)))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f16(x_ + d_, to_ - d_);
+			kg_storen_f16(y_ + d_, kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_3_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_3_)))), to_ - d_);
 		}
 	}
 }
@@ -89,10 +97,14 @@ static void KG_NAME(kg_dd4f7221_gelu_erf_bf16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_bf16(x_ + d_, n_);
-			kg_storen_bf16(y_ + d_, kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_2_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_2_)))), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_bf16(x_ + d_);
+			kg_store_bf16(y_ + d_, kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_2_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_2_)))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_bf16(x_ + d_, to_ - d_);
+			kg_storen_bf16(y_ + d_, kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * x_3_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * x_3_)))), to_ - d_);
 		}
 	}
 }
@@ -107,12 +119,18 @@ static void KG_NAME(kg_dd4f7221_gelu_erf_grad_f32)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f32(x_ + d_, n_);
-			const vf d_y_2_ = kg_loadn_f32(d_y_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f32(x_ + d_);
+			const vf d_y_2_ = kg_load_f32(d_y_ + d_);
 			const vf t_ = kg_splat(0.70710677f) * x_2_;
-			kg_storen_f32(d_x_ + d_, kg_select(x_2_ > kg_splat(20.0f), d_y_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_2_ * kg_splat(0.5f) * (x_2_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+			kg_store_f32(d_x_ + d_, kg_select(x_2_ > kg_splat(20.0f), d_y_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_2_ * kg_splat(0.5f) * (x_2_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f32(x_ + d_, to_ - d_);
+			const vf d_y_3_ = kg_loadn_f32(d_y_ + d_, to_ - d_);
+			const vf t_2_ = kg_splat(0.70710677f) * x_3_;
+			kg_storen_f32(d_x_ + d_, kg_select(x_3_ > kg_splat(20.0f), d_y_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_3_ * kg_splat(0.5f) * (x_3_ * kg_splat(1.1283792f) * kg_exp(-(t_2_ * t_2_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_2_))))), to_ - d_);
 		}
 	}
 }
@@ -127,12 +145,18 @@ static void KG_NAME(kg_dd4f7221_gelu_erf_grad_f16)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f16(x_ + d_, n_);
-			const vf d_y_2_ = kg_loadn_f16(d_y_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f16(x_ + d_);
+			const vf d_y_2_ = kg_load_f16(d_y_ + d_);
 			const vf t_ = kg_splat(0.70710677f) * x_2_;
-			kg_storen_f16(d_x_ + d_, kg_select(x_2_ > kg_splat(20.0f), d_y_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_2_ * kg_splat(0.5f) * (x_2_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+			kg_store_f16(d_x_ + d_, kg_select(x_2_ > kg_splat(20.0f), d_y_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_2_ * kg_splat(0.5f) * (x_2_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f16(x_ + d_, to_ - d_);
+			const vf d_y_3_ = kg_loadn_f16(d_y_ + d_, to_ - d_);
+			const vf t_2_ = kg_splat(0.70710677f) * x_3_;
+			kg_storen_f16(d_x_ + d_, kg_select(x_3_ > kg_splat(20.0f), d_y_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_3_ * kg_splat(0.5f) * (x_3_ * kg_splat(1.1283792f) * kg_exp(-(t_2_ * t_2_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_2_))))), to_ - d_);
 		}
 	}
 }
@@ -147,12 +171,18 @@ static void KG_NAME(kg_dd4f7221_gelu_erf_grad_bf16)(const kg_call *call, int64_t
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_bf16(x_ + d_, n_);
-			const vf d_y_2_ = kg_loadn_bf16(d_y_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_bf16(x_ + d_);
+			const vf d_y_2_ = kg_load_bf16(d_y_ + d_);
 			const vf t_ = kg_splat(0.70710677f) * x_2_;
-			kg_storen_bf16(d_x_ + d_, kg_select(x_2_ > kg_splat(20.0f), d_y_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_2_ * kg_splat(0.5f) * (x_2_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+			kg_store_bf16(d_x_ + d_, kg_select(x_2_ > kg_splat(20.0f), d_y_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_2_ * kg_splat(0.5f) * (x_2_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_bf16(x_ + d_, to_ - d_);
+			const vf d_y_3_ = kg_loadn_bf16(d_y_ + d_, to_ - d_);
+			const vf t_2_ = kg_splat(0.70710677f) * x_3_;
+			kg_storen_bf16(d_x_ + d_, kg_select(x_3_ > kg_splat(20.0f), d_y_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_y_3_ * kg_splat(0.5f) * (x_3_ * kg_splat(1.1283792f) * kg_exp(-(t_2_ * t_2_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_2_))))), to_ - d_);
 		}
 	}
 }

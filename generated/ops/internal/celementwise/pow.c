@@ -60,9 +60,12 @@ static void KG_NAME(kg_dd4f7221_pow_f32)(const kg_call *call, int64_t lo, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_f32(y_ + d_, kg_pow(kg_loadn_f32(x_ + d_, n_), kg_splat(t_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(y_ + d_, kg_pow(kg_load_f32(x_ + d_), kg_splat(t_)));
+		}
+		if (d_ < to_) {
+			kg_storen_f32(y_ + d_, kg_pow(kg_loadn_f32(x_ + d_, to_ - d_), kg_splat(t_)), to_ - d_);
 		}
 	}
 }
@@ -77,9 +80,12 @@ static void KG_NAME(kg_dd4f7221_pow_f16)(const kg_call *call, int64_t lo, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_f16(y_ + d_, kg_pow(kg_loadn_f16(x_ + d_, n_), kg_splat(t_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f16(y_ + d_, kg_pow(kg_load_f16(x_ + d_), kg_splat(t_)));
+		}
+		if (d_ < to_) {
+			kg_storen_f16(y_ + d_, kg_pow(kg_loadn_f16(x_ + d_, to_ - d_), kg_splat(t_)), to_ - d_);
 		}
 	}
 }
@@ -94,9 +100,12 @@ static void KG_NAME(kg_dd4f7221_pow_bf16)(const kg_call *call, int64_t lo, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_bf16(y_ + d_, kg_pow(kg_loadn_bf16(x_ + d_, n_), kg_splat(t_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_bf16(y_ + d_, kg_pow(kg_load_bf16(x_ + d_), kg_splat(t_)));
+		}
+		if (d_ < to_) {
+			kg_storen_bf16(y_ + d_, kg_pow(kg_loadn_bf16(x_ + d_, to_ - d_), kg_splat(t_)), to_ - d_);
 		}
 	}
 }
@@ -114,9 +123,12 @@ static void KG_NAME(kg_dd4f7221_pow_grad_f32)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_f32(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_loadn_f32(d_y_ + d_, n_) * kg_splat(t_) * kg_pow(kg_loadn_f32(x_ + d_, n_), kg_splat(t_3_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_load_f32(d_y_ + d_) * kg_splat(t_) * kg_pow(kg_load_f32(x_ + d_), kg_splat(t_3_)));
+		}
+		if (d_ < to_) {
+			kg_storen_f32(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_loadn_f32(d_y_ + d_, to_ - d_) * kg_splat(t_) * kg_pow(kg_loadn_f32(x_ + d_, to_ - d_), kg_splat(t_3_)), to_ - d_);
 		}
 	}
 }
@@ -134,9 +146,12 @@ static void KG_NAME(kg_dd4f7221_pow_grad_f16)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_f16(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_loadn_f16(d_y_ + d_, n_) * kg_splat(t_) * kg_pow(kg_loadn_f16(x_ + d_, n_), kg_splat(t_3_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f16(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_load_f16(d_y_ + d_) * kg_splat(t_) * kg_pow(kg_load_f16(x_ + d_), kg_splat(t_3_)));
+		}
+		if (d_ < to_) {
+			kg_storen_f16(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_loadn_f16(d_y_ + d_, to_ - d_) * kg_splat(t_) * kg_pow(kg_loadn_f16(x_ + d_, to_ - d_), kg_splat(t_3_)), to_ - d_);
 		}
 	}
 }
@@ -154,9 +169,12 @@ static void KG_NAME(kg_dd4f7221_pow_grad_bf16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			kg_storen_bf16(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_loadn_bf16(d_y_ + d_, n_) * kg_splat(t_) * kg_pow(kg_loadn_bf16(x_ + d_, n_), kg_splat(t_3_)), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_bf16(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_load_bf16(d_y_ + d_) * kg_splat(t_) * kg_pow(kg_load_bf16(x_ + d_), kg_splat(t_3_)));
+		}
+		if (d_ < to_) {
+			kg_storen_bf16(d_x_ + d_, t_2_ ? kg_splat(0.0f) : kg_loadn_bf16(d_y_ + d_, to_ - d_) * kg_splat(t_) * kg_pow(kg_loadn_bf16(x_ + d_, to_ - d_), kg_splat(t_3_)), to_ - d_);
 		}
 	}
 }

@@ -55,10 +55,14 @@ static void KG_NAME(kg_dd4f7221_silu_f32)(const kg_call *call, int64_t lo, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f32(x_ + d_, n_);
-			kg_storen_f32(y_ + d_, kg_select(x_2_ > kg_splat(200.0f), x_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(x_2_))), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f32(x_ + d_);
+			kg_store_f32(y_ + d_, kg_select(x_2_ > kg_splat(200.0f), x_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(x_2_))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f32(x_ + d_, to_ - d_);
+			kg_storen_f32(y_ + d_, kg_select(x_3_ > kg_splat(200.0f), x_3_, kg_select(x_3_ < kg_splat(-200.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(x_3_))), to_ - d_);
 		}
 	}
 }
@@ -72,10 +76,14 @@ static void KG_NAME(kg_dd4f7221_silu_f16)(const kg_call *call, int64_t lo, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f16(x_ + d_, n_);
-			kg_storen_f16(y_ + d_, kg_select(x_2_ > kg_splat(200.0f), x_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(x_2_))), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f16(x_ + d_);
+			kg_store_f16(y_ + d_, kg_select(x_2_ > kg_splat(200.0f), x_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(x_2_))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f16(x_ + d_, to_ - d_);
+			kg_storen_f16(y_ + d_, kg_select(x_3_ > kg_splat(200.0f), x_3_, kg_select(x_3_ < kg_splat(-200.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(x_3_))), to_ - d_);
 		}
 	}
 }
@@ -89,10 +97,14 @@ static void KG_NAME(kg_dd4f7221_silu_bf16)(const kg_call *call, int64_t lo, int6
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_bf16(x_ + d_, n_);
-			kg_storen_bf16(y_ + d_, kg_select(x_2_ > kg_splat(200.0f), x_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(x_2_))), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_bf16(x_ + d_);
+			kg_store_bf16(y_ + d_, kg_select(x_2_ > kg_splat(200.0f), x_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(x_2_))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_bf16(x_ + d_, to_ - d_);
+			kg_storen_bf16(y_ + d_, kg_select(x_3_ > kg_splat(200.0f), x_3_, kg_select(x_3_ < kg_splat(-200.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(x_3_))), to_ - d_);
 		}
 	}
 }
@@ -107,12 +119,18 @@ static void KG_NAME(kg_dd4f7221_silu_grad_f32)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f32(x_ + d_, n_);
-			const vf d_y_2_ = kg_loadn_f32(d_y_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f32(x_ + d_);
+			const vf d_y_2_ = kg_load_f32(d_y_ + d_);
 			const vf x_sigmoid_ = kg_sigmoid(x_2_);
-			kg_storen_f32(d_x_ + d_, kg_select(x_2_ > kg_splat(200.0f), d_y_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_2_ * x_sigmoid_ * (kg_splat(1.0f) + x_2_ * (kg_splat(1.0f) - x_sigmoid_)))), n_);
+			kg_store_f32(d_x_ + d_, kg_select(x_2_ > kg_splat(200.0f), d_y_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_2_ * x_sigmoid_ * (kg_splat(1.0f) + x_2_ * (kg_splat(1.0f) - x_sigmoid_)))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f32(x_ + d_, to_ - d_);
+			const vf d_y_3_ = kg_loadn_f32(d_y_ + d_, to_ - d_);
+			const vf x_sigmoid_2_ = kg_sigmoid(x_3_);
+			kg_storen_f32(d_x_ + d_, kg_select(x_3_ > kg_splat(200.0f), d_y_3_, kg_select(x_3_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_3_ * x_sigmoid_2_ * (kg_splat(1.0f) + x_3_ * (kg_splat(1.0f) - x_sigmoid_2_)))), to_ - d_);
 		}
 	}
 }
@@ -127,12 +145,18 @@ static void KG_NAME(kg_dd4f7221_silu_grad_f16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_f16(x_ + d_, n_);
-			const vf d_y_2_ = kg_loadn_f16(d_y_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_f16(x_ + d_);
+			const vf d_y_2_ = kg_load_f16(d_y_ + d_);
 			const vf x_sigmoid_ = kg_sigmoid(x_2_);
-			kg_storen_f16(d_x_ + d_, kg_select(x_2_ > kg_splat(200.0f), d_y_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_2_ * x_sigmoid_ * (kg_splat(1.0f) + x_2_ * (kg_splat(1.0f) - x_sigmoid_)))), n_);
+			kg_store_f16(d_x_ + d_, kg_select(x_2_ > kg_splat(200.0f), d_y_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_2_ * x_sigmoid_ * (kg_splat(1.0f) + x_2_ * (kg_splat(1.0f) - x_sigmoid_)))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_f16(x_ + d_, to_ - d_);
+			const vf d_y_3_ = kg_loadn_f16(d_y_ + d_, to_ - d_);
+			const vf x_sigmoid_2_ = kg_sigmoid(x_3_);
+			kg_storen_f16(d_x_ + d_, kg_select(x_3_ > kg_splat(200.0f), d_y_3_, kg_select(x_3_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_3_ * x_sigmoid_2_ * (kg_splat(1.0f) + x_3_ * (kg_splat(1.0f) - x_sigmoid_2_)))), to_ - d_);
 		}
 	}
 }
@@ -147,12 +171,18 @@ static void KG_NAME(kg_dd4f7221_silu_grad_bf16)(const kg_call *call, int64_t lo,
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf x_2_ = kg_loadn_bf16(x_ + d_, n_);
-			const vf d_y_2_ = kg_loadn_bf16(d_y_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf x_2_ = kg_load_bf16(x_ + d_);
+			const vf d_y_2_ = kg_load_bf16(d_y_ + d_);
 			const vf x_sigmoid_ = kg_sigmoid(x_2_);
-			kg_storen_bf16(d_x_ + d_, kg_select(x_2_ > kg_splat(200.0f), d_y_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_2_ * x_sigmoid_ * (kg_splat(1.0f) + x_2_ * (kg_splat(1.0f) - x_sigmoid_)))), n_);
+			kg_store_bf16(d_x_ + d_, kg_select(x_2_ > kg_splat(200.0f), d_y_2_, kg_select(x_2_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_2_ * x_sigmoid_ * (kg_splat(1.0f) + x_2_ * (kg_splat(1.0f) - x_sigmoid_)))));
+		}
+		if (d_ < to_) {
+			const vf x_3_ = kg_loadn_bf16(x_ + d_, to_ - d_);
+			const vf d_y_3_ = kg_loadn_bf16(d_y_ + d_, to_ - d_);
+			const vf x_sigmoid_2_ = kg_sigmoid(x_3_);
+			kg_storen_bf16(d_x_ + d_, kg_select(x_3_ > kg_splat(200.0f), d_y_3_, kg_select(x_3_ < kg_splat(-200.0f), kg_splat(0.0f), d_y_3_ * x_sigmoid_2_ * (kg_splat(1.0f) + x_3_ * (kg_splat(1.0f) - x_sigmoid_2_)))), to_ - d_);
 		}
 	}
 }

@@ -54,10 +54,14 @@ static void KG_NAME(kg_dd4f7221_swiglu_f32)(const kg_call *call, int64_t lo, int
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf a_2_ = kg_loadn_f32(a_ + d_, n_);
-			kg_storen_f32(y_ + d_, kg_select(a_2_ > kg_splat(200.0f), a_2_, kg_select(a_2_ < kg_splat(-200.0f), kg_splat(0.0f), a_2_ * kg_sigmoid(a_2_))) * kg_loadn_f32(b_ + d_, n_), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf a_2_ = kg_load_f32(a_ + d_);
+			kg_store_f32(y_ + d_, kg_select(a_2_ > kg_splat(200.0f), a_2_, kg_select(a_2_ < kg_splat(-200.0f), kg_splat(0.0f), a_2_ * kg_sigmoid(a_2_))) * kg_load_f32(b_ + d_));
+		}
+		if (d_ < to_) {
+			const vf a_3_ = kg_loadn_f32(a_ + d_, to_ - d_);
+			kg_storen_f32(y_ + d_, kg_select(a_3_ > kg_splat(200.0f), a_3_, kg_select(a_3_ < kg_splat(-200.0f), kg_splat(0.0f), a_3_ * kg_sigmoid(a_3_))) * kg_loadn_f32(b_ + d_, to_ - d_), to_ - d_);
 		}
 	}
 }
@@ -72,10 +76,14 @@ static void KG_NAME(kg_dd4f7221_swiglu_f16)(const kg_call *call, int64_t lo, int
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf a_2_ = kg_loadn_f16(a_ + d_, n_);
-			kg_storen_f16(y_ + d_, kg_select(a_2_ > kg_splat(200.0f), a_2_, kg_select(a_2_ < kg_splat(-200.0f), kg_splat(0.0f), a_2_ * kg_sigmoid(a_2_))) * kg_loadn_f16(b_ + d_, n_), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf a_2_ = kg_load_f16(a_ + d_);
+			kg_store_f16(y_ + d_, kg_select(a_2_ > kg_splat(200.0f), a_2_, kg_select(a_2_ < kg_splat(-200.0f), kg_splat(0.0f), a_2_ * kg_sigmoid(a_2_))) * kg_load_f16(b_ + d_));
+		}
+		if (d_ < to_) {
+			const vf a_3_ = kg_loadn_f16(a_ + d_, to_ - d_);
+			kg_storen_f16(y_ + d_, kg_select(a_3_ > kg_splat(200.0f), a_3_, kg_select(a_3_ < kg_splat(-200.0f), kg_splat(0.0f), a_3_ * kg_sigmoid(a_3_))) * kg_loadn_f16(b_ + d_, to_ - d_), to_ - d_);
 		}
 	}
 }
@@ -90,10 +98,14 @@ static void KG_NAME(kg_dd4f7221_swiglu_bf16)(const kg_call *call, int64_t lo, in
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf a_2_ = kg_loadn_bf16(a_ + d_, n_);
-			kg_storen_bf16(y_ + d_, kg_select(a_2_ > kg_splat(200.0f), a_2_, kg_select(a_2_ < kg_splat(-200.0f), kg_splat(0.0f), a_2_ * kg_sigmoid(a_2_))) * kg_loadn_bf16(b_ + d_, n_), n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf a_2_ = kg_load_bf16(a_ + d_);
+			kg_store_bf16(y_ + d_, kg_select(a_2_ > kg_splat(200.0f), a_2_, kg_select(a_2_ < kg_splat(-200.0f), kg_splat(0.0f), a_2_ * kg_sigmoid(a_2_))) * kg_load_bf16(b_ + d_));
+		}
+		if (d_ < to_) {
+			const vf a_3_ = kg_loadn_bf16(a_ + d_, to_ - d_);
+			kg_storen_bf16(y_ + d_, kg_select(a_3_ > kg_splat(200.0f), a_3_, kg_select(a_3_ < kg_splat(-200.0f), kg_splat(0.0f), a_3_ * kg_sigmoid(a_3_))) * kg_loadn_bf16(b_ + d_, to_ - d_), to_ - d_);
 		}
 	}
 }
@@ -110,17 +122,28 @@ static void KG_NAME(kg_dd4f7221_swiglu_grad_f32)(const kg_call *call, int64_t lo
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf a_2_ = kg_loadn_f32(a_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf a_2_ = kg_load_f32(a_ + d_);
 			const vm t_ = a_2_ > kg_splat(200.0f);
-			const vf d_y_2_ = kg_loadn_f32(d_y_ + d_, n_);
-			const vf t_2_ = d_y_2_ * kg_loadn_f32(b_ + d_, n_);
+			const vf d_y_2_ = kg_load_f32(d_y_ + d_);
+			const vf t_2_ = d_y_2_ * kg_load_f32(b_ + d_);
 			const vm t_3_ = a_2_ < kg_splat(-200.0f);
 			const vf a_sigmoid_ = kg_sigmoid(a_2_);
 			const vf a_product_ = a_sigmoid_ * (kg_splat(1.0f) - a_sigmoid_);
-			kg_storen_f32(d_a_ + d_, kg_select(t_, t_2_, kg_select(t_3_, kg_splat(0.0f), t_2_ * a_sigmoid_ + kg_select(a_product_ == kg_splat(0.0f), kg_splat(0.0f), t_2_ * a_2_ * a_product_))), n_);
-			kg_storen_f32(d_b_ + d_, d_y_2_ * kg_select(t_, a_2_, kg_select(t_3_, kg_splat(0.0f), a_2_ * a_sigmoid_)), n_);
+			kg_store_f32(d_a_ + d_, kg_select(t_, t_2_, kg_select(t_3_, kg_splat(0.0f), t_2_ * a_sigmoid_ + kg_select(a_product_ == kg_splat(0.0f), kg_splat(0.0f), t_2_ * a_2_ * a_product_))));
+			kg_store_f32(d_b_ + d_, d_y_2_ * kg_select(t_, a_2_, kg_select(t_3_, kg_splat(0.0f), a_2_ * a_sigmoid_)));
+		}
+		if (d_ < to_) {
+			const vf a_3_ = kg_loadn_f32(a_ + d_, to_ - d_);
+			const vm t_4_ = a_3_ > kg_splat(200.0f);
+			const vf d_y_3_ = kg_loadn_f32(d_y_ + d_, to_ - d_);
+			const vf t_5_ = d_y_3_ * kg_loadn_f32(b_ + d_, to_ - d_);
+			const vm t_6_ = a_3_ < kg_splat(-200.0f);
+			const vf a_sigmoid_2_ = kg_sigmoid(a_3_);
+			const vf a_product_2_ = a_sigmoid_2_ * (kg_splat(1.0f) - a_sigmoid_2_);
+			kg_storen_f32(d_a_ + d_, kg_select(t_4_, t_5_, kg_select(t_6_, kg_splat(0.0f), t_5_ * a_sigmoid_2_ + kg_select(a_product_2_ == kg_splat(0.0f), kg_splat(0.0f), t_5_ * a_3_ * a_product_2_))), to_ - d_);
+			kg_storen_f32(d_b_ + d_, d_y_3_ * kg_select(t_4_, a_3_, kg_select(t_6_, kg_splat(0.0f), a_3_ * a_sigmoid_2_)), to_ - d_);
 		}
 	}
 }
@@ -137,17 +160,28 @@ static void KG_NAME(kg_dd4f7221_swiglu_grad_f16)(const kg_call *call, int64_t lo
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf a_2_ = kg_loadn_f16(a_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf a_2_ = kg_load_f16(a_ + d_);
 			const vm t_ = a_2_ > kg_splat(200.0f);
-			const vf d_y_2_ = kg_loadn_f16(d_y_ + d_, n_);
-			const vf t_2_ = d_y_2_ * kg_loadn_f16(b_ + d_, n_);
+			const vf d_y_2_ = kg_load_f16(d_y_ + d_);
+			const vf t_2_ = d_y_2_ * kg_load_f16(b_ + d_);
 			const vm t_3_ = a_2_ < kg_splat(-200.0f);
 			const vf a_sigmoid_ = kg_sigmoid(a_2_);
 			const vf a_product_ = a_sigmoid_ * (kg_splat(1.0f) - a_sigmoid_);
-			kg_storen_f16(d_a_ + d_, kg_select(t_, t_2_, kg_select(t_3_, kg_splat(0.0f), t_2_ * a_sigmoid_ + kg_select(a_product_ == kg_splat(0.0f), kg_splat(0.0f), t_2_ * a_2_ * a_product_))), n_);
-			kg_storen_f16(d_b_ + d_, d_y_2_ * kg_select(t_, a_2_, kg_select(t_3_, kg_splat(0.0f), a_2_ * a_sigmoid_)), n_);
+			kg_store_f16(d_a_ + d_, kg_select(t_, t_2_, kg_select(t_3_, kg_splat(0.0f), t_2_ * a_sigmoid_ + kg_select(a_product_ == kg_splat(0.0f), kg_splat(0.0f), t_2_ * a_2_ * a_product_))));
+			kg_store_f16(d_b_ + d_, d_y_2_ * kg_select(t_, a_2_, kg_select(t_3_, kg_splat(0.0f), a_2_ * a_sigmoid_)));
+		}
+		if (d_ < to_) {
+			const vf a_3_ = kg_loadn_f16(a_ + d_, to_ - d_);
+			const vm t_4_ = a_3_ > kg_splat(200.0f);
+			const vf d_y_3_ = kg_loadn_f16(d_y_ + d_, to_ - d_);
+			const vf t_5_ = d_y_3_ * kg_loadn_f16(b_ + d_, to_ - d_);
+			const vm t_6_ = a_3_ < kg_splat(-200.0f);
+			const vf a_sigmoid_2_ = kg_sigmoid(a_3_);
+			const vf a_product_2_ = a_sigmoid_2_ * (kg_splat(1.0f) - a_sigmoid_2_);
+			kg_storen_f16(d_a_ + d_, kg_select(t_4_, t_5_, kg_select(t_6_, kg_splat(0.0f), t_5_ * a_sigmoid_2_ + kg_select(a_product_2_ == kg_splat(0.0f), kg_splat(0.0f), t_5_ * a_3_ * a_product_2_))), to_ - d_);
+			kg_storen_f16(d_b_ + d_, d_y_3_ * kg_select(t_4_, a_3_, kg_select(t_6_, kg_splat(0.0f), a_3_ * a_sigmoid_2_)), to_ - d_);
 		}
 	}
 }
@@ -164,17 +198,28 @@ static void KG_NAME(kg_dd4f7221_swiglu_grad_bf16)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf a_2_ = kg_loadn_bf16(a_ + d_, n_);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf a_2_ = kg_load_bf16(a_ + d_);
 			const vm t_ = a_2_ > kg_splat(200.0f);
-			const vf d_y_2_ = kg_loadn_bf16(d_y_ + d_, n_);
-			const vf t_2_ = d_y_2_ * kg_loadn_bf16(b_ + d_, n_);
+			const vf d_y_2_ = kg_load_bf16(d_y_ + d_);
+			const vf t_2_ = d_y_2_ * kg_load_bf16(b_ + d_);
 			const vm t_3_ = a_2_ < kg_splat(-200.0f);
 			const vf a_sigmoid_ = kg_sigmoid(a_2_);
 			const vf a_product_ = a_sigmoid_ * (kg_splat(1.0f) - a_sigmoid_);
-			kg_storen_bf16(d_a_ + d_, kg_select(t_, t_2_, kg_select(t_3_, kg_splat(0.0f), t_2_ * a_sigmoid_ + kg_select(a_product_ == kg_splat(0.0f), kg_splat(0.0f), t_2_ * a_2_ * a_product_))), n_);
-			kg_storen_bf16(d_b_ + d_, d_y_2_ * kg_select(t_, a_2_, kg_select(t_3_, kg_splat(0.0f), a_2_ * a_sigmoid_)), n_);
+			kg_store_bf16(d_a_ + d_, kg_select(t_, t_2_, kg_select(t_3_, kg_splat(0.0f), t_2_ * a_sigmoid_ + kg_select(a_product_ == kg_splat(0.0f), kg_splat(0.0f), t_2_ * a_2_ * a_product_))));
+			kg_store_bf16(d_b_ + d_, d_y_2_ * kg_select(t_, a_2_, kg_select(t_3_, kg_splat(0.0f), a_2_ * a_sigmoid_)));
+		}
+		if (d_ < to_) {
+			const vf a_3_ = kg_loadn_bf16(a_ + d_, to_ - d_);
+			const vm t_4_ = a_3_ > kg_splat(200.0f);
+			const vf d_y_3_ = kg_loadn_bf16(d_y_ + d_, to_ - d_);
+			const vf t_5_ = d_y_3_ * kg_loadn_bf16(b_ + d_, to_ - d_);
+			const vm t_6_ = a_3_ < kg_splat(-200.0f);
+			const vf a_sigmoid_2_ = kg_sigmoid(a_3_);
+			const vf a_product_2_ = a_sigmoid_2_ * (kg_splat(1.0f) - a_sigmoid_2_);
+			kg_storen_bf16(d_a_ + d_, kg_select(t_4_, t_5_, kg_select(t_6_, kg_splat(0.0f), t_5_ * a_sigmoid_2_ + kg_select(a_product_2_ == kg_splat(0.0f), kg_splat(0.0f), t_5_ * a_3_ * a_product_2_))), to_ - d_);
+			kg_storen_bf16(d_b_ + d_, d_y_3_ * kg_select(t_4_, a_3_, kg_select(t_6_, kg_splat(0.0f), a_3_ * a_sigmoid_2_)), to_ - d_);
 		}
 	}
 }

@@ -88,7 +88,7 @@ static void KG_NAME(kg_dd4f7221_embedding_f32)(const kg_call *call, int64_t lo, 
 			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + i_N_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 1, i_N_, ids_value_, args->size_V_);
+				kg_fault_set(call, 0, i_N_, ids_value_, args->size_V_);
 			}
 			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
 			const int64_t at_ = ids_value_ * args->size_D_;
@@ -121,7 +121,7 @@ static void KG_NAME(kg_dd4f7221_embedding_f16)(const kg_call *call, int64_t lo, 
 			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + i_N_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 1, i_N_, ids_value_, args->size_V_);
+				kg_fault_set(call, 0, i_N_, ids_value_, args->size_V_);
 			}
 			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
 			const int64_t at_ = ids_value_ * args->size_D_;
@@ -154,7 +154,7 @@ static void KG_NAME(kg_dd4f7221_embedding_bf16)(const kg_call *call, int64_t lo,
 			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + i_N_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 1, i_N_, ids_value_, args->size_V_);
+				kg_fault_set(call, 0, i_N_, ids_value_, args->size_V_);
 			}
 			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
 			const int64_t at_ = ids_value_ * args->size_D_;

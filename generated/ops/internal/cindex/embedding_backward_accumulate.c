@@ -78,7 +78,7 @@ static void KG_NAME(kg_dd4f7221_embedding_backward_accumulate_f32_1)(const kg_ca
 		for (int64_t i_N_ = 0; i_N_ < args->size_N_; i_N_++) {
 			const int64_t ids_value_ = kg_ld_i32(ids_ + i_N_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 0, i_N_, ids_value_, args->size_V_);
+				kg_fault_set(call, 1, i_N_, ids_value_, args->size_V_);
 			}
 			if (ids_value_ >= 0 && ids_value_ < args->size_V_) {
 				int64_t d_2_ = from_;
@@ -155,7 +155,7 @@ static void KG_NAME(kg_dd4f7221_embedding_backward_accumulate_f16_1)(const kg_ca
 		for (int64_t i_N_ = 0; i_N_ < args->size_N_; i_N_++) {
 			const int64_t ids_value_ = kg_ld_i32(ids_ + i_N_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 0, i_N_, ids_value_, args->size_V_);
+				kg_fault_set(call, 1, i_N_, ids_value_, args->size_V_);
 			}
 			if (ids_value_ >= 0 && ids_value_ < args->size_V_) {
 				int64_t d_2_ = from_;
@@ -232,7 +232,7 @@ static void KG_NAME(kg_dd4f7221_embedding_backward_accumulate_bf16_1)(const kg_c
 		for (int64_t i_N_ = 0; i_N_ < args->size_N_; i_N_++) {
 			const int64_t ids_value_ = kg_ld_i32(ids_ + i_N_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 0, i_N_, ids_value_, args->size_V_);
+				kg_fault_set(call, 1, i_N_, ids_value_, args->size_V_);
 			}
 			if (ids_value_ >= 0 && ids_value_ < args->size_V_) {
 				int64_t d_2_ = from_;

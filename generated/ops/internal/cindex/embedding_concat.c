@@ -97,7 +97,7 @@ static void KG_NAME(kg_dd4f7221_embedding_concat_f32)(const kg_call *call, int64
 			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + at_ + i_L_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 1, at_ + i_L_, ids_value_, args->size_V_);
+				kg_fault_set(call, 0, at_ + i_L_, ids_value_, args->size_V_);
 			}
 			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
 			const int64_t at_2_ = ids_value_ * args->size_D_;
@@ -133,7 +133,7 @@ static void KG_NAME(kg_dd4f7221_embedding_concat_f16)(const kg_call *call, int64
 			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + at_ + i_L_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 1, at_ + i_L_, ids_value_, args->size_V_);
+				kg_fault_set(call, 0, at_ + i_L_, ids_value_, args->size_V_);
 			}
 			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
 			const int64_t at_2_ = ids_value_ * args->size_D_;
@@ -169,7 +169,7 @@ static void KG_NAME(kg_dd4f7221_embedding_concat_bf16)(const kg_call *call, int6
 			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + at_ + i_L_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
-				kg_fault_set(call, 1, at_ + i_L_, ids_value_, args->size_V_);
+				kg_fault_set(call, 0, at_ + i_L_, ids_value_, args->size_V_);
 			}
 			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
 			const int64_t at_2_ = ids_value_ * args->size_D_;

@@ -120,7 +120,7 @@ static void KG_NAME(kg_dd4f7221_accuracy_f32_2)(const kg_call *call, int64_t lo,
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				hits_chunk_2_ += (int32_t)(counted_ && kg_ld_i32(guess_ + i_R_) == target_value_ ? 1 : 0);
@@ -214,7 +214,7 @@ static void KG_NAME(kg_dd4f7221_accuracy_f16_2)(const kg_call *call, int64_t lo,
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				hits_chunk_2_ += (int32_t)(counted_ && kg_ld_i32(guess_ + i_R_) == target_value_ ? 1 : 0);
@@ -308,7 +308,7 @@ static void KG_NAME(kg_dd4f7221_accuracy_bf16_2)(const kg_call *call, int64_t lo
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				hits_chunk_2_ += (int32_t)(counted_ && kg_ld_i32(guess_ + i_R_) == target_value_ ? 1 : 0);

@@ -265,9 +265,10 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_grad_f32)(const kg_call *call, int
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_V_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 			if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-				kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+				kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 			}
 			const int counted_ = target_value_ != at_;
 			const float d_loss_2_ = kg_ld_f32(d_loss_ + i_R_);
@@ -277,9 +278,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_grad_f32)(const kg_call *call, int
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const int64_t at_2_ = i_R_ * args->size_V_;
 			const float lse_2_ = kg_ld_f32(lse_ + i_R_);
-			for (int64_t d_ = from_2_; d_ < to_2_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(to_2_ - d_, KG_W);
-				kg_storen_f32(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_loadn_f32(logits_ + at_2_ + d_, n_) - kg_splat(lse_2_)) : kg_splat(0.0f)), n_);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_load_f32(logits_ + at_2_ + d_) - kg_splat(lse_2_)) : kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_loadn_f32(logits_ + at_2_ + d_, to_2_ - d_) - kg_splat(lse_2_)) : kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -307,9 +310,10 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_grad_f16)(const kg_call *call, int
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_V_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 			if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-				kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+				kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 			}
 			const int counted_ = target_value_ != at_;
 			const float d_loss_2_ = kg_ld_f32(d_loss_ + i_R_);
@@ -319,9 +323,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_grad_f16)(const kg_call *call, int
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const int64_t at_2_ = i_R_ * args->size_V_;
 			const float lse_2_ = kg_ld_f32(lse_ + i_R_);
-			for (int64_t d_ = from_2_; d_ < to_2_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(to_2_ - d_, KG_W);
-				kg_storen_f16(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_loadn_f16(logits_ + at_2_ + d_, n_) - kg_splat(lse_2_)) : kg_splat(0.0f)), n_);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_load_f16(logits_ + at_2_ + d_) - kg_splat(lse_2_)) : kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_loadn_f16(logits_ + at_2_ + d_, to_2_ - d_) - kg_splat(lse_2_)) : kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -349,9 +355,10 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_grad_bf16)(const kg_call *call, in
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_V_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 			if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-				kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+				kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 			}
 			const int counted_ = target_value_ != at_;
 			const float d_loss_2_ = kg_ld_f32(d_loss_ + i_R_);
@@ -361,9 +368,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_grad_bf16)(const kg_call *call, in
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const int64_t at_2_ = i_R_ * args->size_V_;
 			const float lse_2_ = kg_ld_f32(lse_ + i_R_);
-			for (int64_t d_ = from_2_; d_ < to_2_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(to_2_ - d_, KG_W);
-				kg_storen_bf16(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_loadn_bf16(logits_ + at_2_ + d_, n_) - kg_splat(lse_2_)) : kg_splat(0.0f)), n_);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_load_bf16(logits_ + at_2_ + d_) - kg_splat(lse_2_)) : kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_logits_ + at_2_ + d_, kg_splat(t_4_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_logtotal_) * kg_exp(kg_loadn_bf16(logits_ + at_2_ + d_, to_2_ - d_) - kg_splat(lse_2_)) : kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}

@@ -177,7 +177,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_2)(const kg_call *call, i
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
@@ -312,7 +312,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_2)(const kg_call *call, i
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
@@ -447,7 +447,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_2)(const kg_call *call, 
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);

@@ -138,7 +138,7 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_2)(const kg_call *call, int64_t l
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
@@ -254,7 +254,7 @@ static void KG_NAME(kg_dd4f7221_perplexity_f16_2)(const kg_call *call, int64_t l
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
@@ -370,7 +370,7 @@ static void KG_NAME(kg_dd4f7221_perplexity_bf16_2)(const kg_call *call, int64_t 
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 0, i_R_, target_value_, args->size_V_);
+					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 				}
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);

@@ -108,19 +108,32 @@ static void KG_NAME(kg_dd4f7221_adam_shadow_f32)(const kg_call *call, int64_t lo
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf w_2_ = kg_loadn_f32(w_ + d_, n_);
-			const vf m_2_ = kg_loadn_f32(m_ + d_, n_);
-			const vf grad_ = kg_loadn_f32(g_ + d_, n_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf w_2_ = kg_load_f32(w_ + d_);
+			const vf m_2_ = kg_load_f32(m_ + d_);
+			const vf grad_ = kg_load_f32(g_ + d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
 			const vf m_new_ = t_ ? m_2_ : kg_splat(t_3_) * m_2_ + kg_splat(t_4_) * grad_;
-			const vf v_2_ = kg_loadn_f32(v_ + d_, n_);
+			const vf v_2_ = kg_load_f32(v_ + d_);
 			const vf v_new_ = t_ ? v_2_ : kg_splat(t_7_) * v_2_ + kg_splat(t_8_) * grad_ * grad_;
 			const vf w_new_ = t_ ? w_2_ : w_2_ - kg_splat(t_2_) * (m_new_ / kg_splat(correct1_) / (kg_sqrt(v_new_ / kg_splat(correct2_)) + kg_splat(t_9_)));
-			kg_storen_f32(w_ + d_, w_new_, n_);
-			kg_storen_f32(m_ + d_, m_new_, n_);
-			kg_storen_f32(v_ + d_, v_new_, n_);
-			kg_storen_f32(shadow_ + d_, w_new_, n_);
+			kg_store_f32(w_ + d_, w_new_);
+			kg_store_f32(m_ + d_, m_new_);
+			kg_store_f32(v_ + d_, v_new_);
+			kg_store_f32(shadow_ + d_, w_new_);
+		}
+		if (d_ < to_) {
+			const vf w_3_ = kg_loadn_f32(w_ + d_, to_ - d_);
+			const vf m_3_ = kg_loadn_f32(m_ + d_, to_ - d_);
+			const vf grad_2_ = kg_loadn_f32(g_ + d_, to_ - d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_3_;
+			const vf m_new_2_ = t_ ? m_3_ : kg_splat(t_3_) * m_3_ + kg_splat(t_4_) * grad_2_;
+			const vf v_3_ = kg_loadn_f32(v_ + d_, to_ - d_);
+			const vf v_new_2_ = t_ ? v_3_ : kg_splat(t_7_) * v_3_ + kg_splat(t_8_) * grad_2_ * grad_2_;
+			const vf w_new_2_ = t_ ? w_3_ : w_3_ - kg_splat(t_2_) * (m_new_2_ / kg_splat(correct1_) / (kg_sqrt(v_new_2_ / kg_splat(correct2_)) + kg_splat(t_9_)));
+			kg_storen_f32(w_ + d_, w_new_2_, to_ - d_);
+			kg_storen_f32(m_ + d_, m_new_2_, to_ - d_);
+			kg_storen_f32(v_ + d_, v_new_2_, to_ - d_);
+			kg_storen_f32(shadow_ + d_, w_new_2_, to_ - d_);
 		}
 	}
 }
@@ -154,19 +167,32 @@ static void KG_NAME(kg_dd4f7221_adam_shadow_f16)(const kg_call *call, int64_t lo
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf w_2_ = kg_loadn_f32(w_ + d_, n_);
-			const vf m_2_ = kg_loadn_f32(m_ + d_, n_);
-			const vf grad_ = kg_loadn_f16(g_ + d_, n_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf w_2_ = kg_load_f32(w_ + d_);
+			const vf m_2_ = kg_load_f32(m_ + d_);
+			const vf grad_ = kg_load_f16(g_ + d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
 			const vf m_new_ = t_ ? m_2_ : kg_splat(t_3_) * m_2_ + kg_splat(t_4_) * grad_;
-			const vf v_2_ = kg_loadn_f32(v_ + d_, n_);
+			const vf v_2_ = kg_load_f32(v_ + d_);
 			const vf v_new_ = t_ ? v_2_ : kg_splat(t_7_) * v_2_ + kg_splat(t_8_) * grad_ * grad_;
 			const vf w_new_ = t_ ? w_2_ : w_2_ - kg_splat(t_2_) * (m_new_ / kg_splat(correct1_) / (kg_sqrt(v_new_ / kg_splat(correct2_)) + kg_splat(t_9_)));
-			kg_storen_f32(w_ + d_, w_new_, n_);
-			kg_storen_f32(m_ + d_, m_new_, n_);
-			kg_storen_f32(v_ + d_, v_new_, n_);
-			kg_storen_f16(shadow_ + d_, w_new_, n_);
+			kg_store_f32(w_ + d_, w_new_);
+			kg_store_f32(m_ + d_, m_new_);
+			kg_store_f32(v_ + d_, v_new_);
+			kg_store_f16(shadow_ + d_, w_new_);
+		}
+		if (d_ < to_) {
+			const vf w_3_ = kg_loadn_f32(w_ + d_, to_ - d_);
+			const vf m_3_ = kg_loadn_f32(m_ + d_, to_ - d_);
+			const vf grad_2_ = kg_loadn_f16(g_ + d_, to_ - d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_3_;
+			const vf m_new_2_ = t_ ? m_3_ : kg_splat(t_3_) * m_3_ + kg_splat(t_4_) * grad_2_;
+			const vf v_3_ = kg_loadn_f32(v_ + d_, to_ - d_);
+			const vf v_new_2_ = t_ ? v_3_ : kg_splat(t_7_) * v_3_ + kg_splat(t_8_) * grad_2_ * grad_2_;
+			const vf w_new_2_ = t_ ? w_3_ : w_3_ - kg_splat(t_2_) * (m_new_2_ / kg_splat(correct1_) / (kg_sqrt(v_new_2_ / kg_splat(correct2_)) + kg_splat(t_9_)));
+			kg_storen_f32(w_ + d_, w_new_2_, to_ - d_);
+			kg_storen_f32(m_ + d_, m_new_2_, to_ - d_);
+			kg_storen_f32(v_ + d_, v_new_2_, to_ - d_);
+			kg_storen_f16(shadow_ + d_, w_new_2_, to_ - d_);
 		}
 	}
 }
@@ -200,19 +226,32 @@ static void KG_NAME(kg_dd4f7221_adam_shadow_bf16)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf w_2_ = kg_loadn_f32(w_ + d_, n_);
-			const vf m_2_ = kg_loadn_f32(m_ + d_, n_);
-			const vf grad_ = kg_loadn_bf16(g_ + d_, n_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf w_2_ = kg_load_f32(w_ + d_);
+			const vf m_2_ = kg_load_f32(m_ + d_);
+			const vf grad_ = kg_load_bf16(g_ + d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
 			const vf m_new_ = t_ ? m_2_ : kg_splat(t_3_) * m_2_ + kg_splat(t_4_) * grad_;
-			const vf v_2_ = kg_loadn_f32(v_ + d_, n_);
+			const vf v_2_ = kg_load_f32(v_ + d_);
 			const vf v_new_ = t_ ? v_2_ : kg_splat(t_7_) * v_2_ + kg_splat(t_8_) * grad_ * grad_;
 			const vf w_new_ = t_ ? w_2_ : w_2_ - kg_splat(t_2_) * (m_new_ / kg_splat(correct1_) / (kg_sqrt(v_new_ / kg_splat(correct2_)) + kg_splat(t_9_)));
-			kg_storen_f32(w_ + d_, w_new_, n_);
-			kg_storen_f32(m_ + d_, m_new_, n_);
-			kg_storen_f32(v_ + d_, v_new_, n_);
-			kg_storen_bf16(shadow_ + d_, w_new_, n_);
+			kg_store_f32(w_ + d_, w_new_);
+			kg_store_f32(m_ + d_, m_new_);
+			kg_store_f32(v_ + d_, v_new_);
+			kg_store_bf16(shadow_ + d_, w_new_);
+		}
+		if (d_ < to_) {
+			const vf w_3_ = kg_loadn_f32(w_ + d_, to_ - d_);
+			const vf m_3_ = kg_loadn_f32(m_ + d_, to_ - d_);
+			const vf grad_2_ = kg_loadn_bf16(g_ + d_, to_ - d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_3_;
+			const vf m_new_2_ = t_ ? m_3_ : kg_splat(t_3_) * m_3_ + kg_splat(t_4_) * grad_2_;
+			const vf v_3_ = kg_loadn_f32(v_ + d_, to_ - d_);
+			const vf v_new_2_ = t_ ? v_3_ : kg_splat(t_7_) * v_3_ + kg_splat(t_8_) * grad_2_ * grad_2_;
+			const vf w_new_2_ = t_ ? w_3_ : w_3_ - kg_splat(t_2_) * (m_new_2_ / kg_splat(correct1_) / (kg_sqrt(v_new_2_ / kg_splat(correct2_)) + kg_splat(t_9_)));
+			kg_storen_f32(w_ + d_, w_new_2_, to_ - d_);
+			kg_storen_f32(m_ + d_, m_new_2_, to_ - d_);
+			kg_storen_f32(v_ + d_, v_new_2_, to_ - d_);
+			kg_storen_bf16(shadow_ + d_, w_new_2_, to_ - d_);
 		}
 	}
 }
@@ -245,18 +284,30 @@ static void KG_NAME(kg_dd4f7221_adam_f32)(const kg_call *call, int64_t lo, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf w_2_ = kg_loadn_f32(w_ + d_, n_);
-			const vf m_2_ = kg_loadn_f32(m_ + d_, n_);
-			const vf grad_ = kg_loadn_f32(g_ + d_, n_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf w_2_ = kg_load_f32(w_ + d_);
+			const vf m_2_ = kg_load_f32(m_ + d_);
+			const vf grad_ = kg_load_f32(g_ + d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
 			const vf m_new_ = t_ ? m_2_ : kg_splat(t_3_) * m_2_ + kg_splat(t_4_) * grad_;
-			const vf v_2_ = kg_loadn_f32(v_ + d_, n_);
+			const vf v_2_ = kg_load_f32(v_ + d_);
 			const vf v_new_ = t_ ? v_2_ : kg_splat(t_7_) * v_2_ + kg_splat(t_8_) * grad_ * grad_;
 			const vf w_new_ = t_ ? w_2_ : w_2_ - kg_splat(t_2_) * (m_new_ / kg_splat(correct1_) / (kg_sqrt(v_new_ / kg_splat(correct2_)) + kg_splat(t_9_)));
-			kg_storen_f32(w_ + d_, w_new_, n_);
-			kg_storen_f32(m_ + d_, m_new_, n_);
-			kg_storen_f32(v_ + d_, v_new_, n_);
+			kg_store_f32(w_ + d_, w_new_);
+			kg_store_f32(m_ + d_, m_new_);
+			kg_store_f32(v_ + d_, v_new_);
+		}
+		if (d_ < to_) {
+			const vf w_3_ = kg_loadn_f32(w_ + d_, to_ - d_);
+			const vf m_3_ = kg_loadn_f32(m_ + d_, to_ - d_);
+			const vf grad_2_ = kg_loadn_f32(g_ + d_, to_ - d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_3_;
+			const vf m_new_2_ = t_ ? m_3_ : kg_splat(t_3_) * m_3_ + kg_splat(t_4_) * grad_2_;
+			const vf v_3_ = kg_loadn_f32(v_ + d_, to_ - d_);
+			const vf v_new_2_ = t_ ? v_3_ : kg_splat(t_7_) * v_3_ + kg_splat(t_8_) * grad_2_ * grad_2_;
+			const vf w_new_2_ = t_ ? w_3_ : w_3_ - kg_splat(t_2_) * (m_new_2_ / kg_splat(correct1_) / (kg_sqrt(v_new_2_ / kg_splat(correct2_)) + kg_splat(t_9_)));
+			kg_storen_f32(w_ + d_, w_new_2_, to_ - d_);
+			kg_storen_f32(m_ + d_, m_new_2_, to_ - d_);
+			kg_storen_f32(v_ + d_, v_new_2_, to_ - d_);
 		}
 	}
 }
@@ -289,18 +340,30 @@ static void KG_NAME(kg_dd4f7221_adam_f16)(const kg_call *call, int64_t lo, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf w_2_ = kg_loadn_f32(w_ + d_, n_);
-			const vf m_2_ = kg_loadn_f32(m_ + d_, n_);
-			const vf grad_ = kg_loadn_f16(g_ + d_, n_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf w_2_ = kg_load_f32(w_ + d_);
+			const vf m_2_ = kg_load_f32(m_ + d_);
+			const vf grad_ = kg_load_f16(g_ + d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
 			const vf m_new_ = t_ ? m_2_ : kg_splat(t_3_) * m_2_ + kg_splat(t_4_) * grad_;
-			const vf v_2_ = kg_loadn_f32(v_ + d_, n_);
+			const vf v_2_ = kg_load_f32(v_ + d_);
 			const vf v_new_ = t_ ? v_2_ : kg_splat(t_7_) * v_2_ + kg_splat(t_8_) * grad_ * grad_;
 			const vf w_new_ = t_ ? w_2_ : w_2_ - kg_splat(t_2_) * (m_new_ / kg_splat(correct1_) / (kg_sqrt(v_new_ / kg_splat(correct2_)) + kg_splat(t_9_)));
-			kg_storen_f32(w_ + d_, w_new_, n_);
-			kg_storen_f32(m_ + d_, m_new_, n_);
-			kg_storen_f32(v_ + d_, v_new_, n_);
+			kg_store_f32(w_ + d_, w_new_);
+			kg_store_f32(m_ + d_, m_new_);
+			kg_store_f32(v_ + d_, v_new_);
+		}
+		if (d_ < to_) {
+			const vf w_3_ = kg_loadn_f32(w_ + d_, to_ - d_);
+			const vf m_3_ = kg_loadn_f32(m_ + d_, to_ - d_);
+			const vf grad_2_ = kg_loadn_f16(g_ + d_, to_ - d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_3_;
+			const vf m_new_2_ = t_ ? m_3_ : kg_splat(t_3_) * m_3_ + kg_splat(t_4_) * grad_2_;
+			const vf v_3_ = kg_loadn_f32(v_ + d_, to_ - d_);
+			const vf v_new_2_ = t_ ? v_3_ : kg_splat(t_7_) * v_3_ + kg_splat(t_8_) * grad_2_ * grad_2_;
+			const vf w_new_2_ = t_ ? w_3_ : w_3_ - kg_splat(t_2_) * (m_new_2_ / kg_splat(correct1_) / (kg_sqrt(v_new_2_ / kg_splat(correct2_)) + kg_splat(t_9_)));
+			kg_storen_f32(w_ + d_, w_new_2_, to_ - d_);
+			kg_storen_f32(m_ + d_, m_new_2_, to_ - d_);
+			kg_storen_f32(v_ + d_, v_new_2_, to_ - d_);
 		}
 	}
 }
@@ -333,18 +396,30 @@ static void KG_NAME(kg_dd4f7221_adam_bf16)(const kg_call *call, int64_t lo, int6
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			const vf w_2_ = kg_loadn_f32(w_ + d_, n_);
-			const vf m_2_ = kg_loadn_f32(m_ + d_, n_);
-			const vf grad_ = kg_loadn_bf16(g_ + d_, n_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			const vf w_2_ = kg_load_f32(w_ + d_);
+			const vf m_2_ = kg_load_f32(m_ + d_);
+			const vf grad_ = kg_load_bf16(g_ + d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_2_;
 			const vf m_new_ = t_ ? m_2_ : kg_splat(t_3_) * m_2_ + kg_splat(t_4_) * grad_;
-			const vf v_2_ = kg_loadn_f32(v_ + d_, n_);
+			const vf v_2_ = kg_load_f32(v_ + d_);
 			const vf v_new_ = t_ ? v_2_ : kg_splat(t_7_) * v_2_ + kg_splat(t_8_) * grad_ * grad_;
 			const vf w_new_ = t_ ? w_2_ : w_2_ - kg_splat(t_2_) * (m_new_ / kg_splat(correct1_) / (kg_sqrt(v_new_ / kg_splat(correct2_)) + kg_splat(t_9_)));
-			kg_storen_f32(w_ + d_, w_new_, n_);
-			kg_storen_f32(m_ + d_, m_new_, n_);
-			kg_storen_f32(v_ + d_, v_new_, n_);
+			kg_store_f32(w_ + d_, w_new_);
+			kg_store_f32(m_ + d_, m_new_);
+			kg_store_f32(v_ + d_, v_new_);
+		}
+		if (d_ < to_) {
+			const vf w_3_ = kg_loadn_f32(w_ + d_, to_ - d_);
+			const vf m_3_ = kg_loadn_f32(m_ + d_, to_ - d_);
+			const vf grad_2_ = kg_loadn_bf16(g_ + d_, to_ - d_) * kg_splat(inv_scale_2_) * kg_splat(clip_2_) + kg_splat(t_5_) * w_3_;
+			const vf m_new_2_ = t_ ? m_3_ : kg_splat(t_3_) * m_3_ + kg_splat(t_4_) * grad_2_;
+			const vf v_3_ = kg_loadn_f32(v_ + d_, to_ - d_);
+			const vf v_new_2_ = t_ ? v_3_ : kg_splat(t_7_) * v_3_ + kg_splat(t_8_) * grad_2_ * grad_2_;
+			const vf w_new_2_ = t_ ? w_3_ : w_3_ - kg_splat(t_2_) * (m_new_2_ / kg_splat(correct1_) / (kg_sqrt(v_new_2_ / kg_splat(correct2_)) + kg_splat(t_9_)));
+			kg_storen_f32(w_ + d_, w_new_2_, to_ - d_);
+			kg_storen_f32(m_ + d_, m_new_2_, to_ - d_);
+			kg_storen_f32(v_ + d_, v_new_2_, to_ - d_);
 		}
 	}
 }

@@ -1,0 +1,149 @@
+package simrun
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/oracle"
+)
+
+// rounds is how many shapes are tried for each variant.
+const rounds = 4
+
+// The extents that a round gives to the axes, in turn, and the dimensions that
+// it gives to groups.
+var (
+	roundExtents = [rounds][]int{{4, 3, 5, 2}, {1}, {33, 70, 18, 7}, {6, 0, 3, 4}}
+	roundGroups  = [rounds][][]int{{{2, 3}}, {{}}, {{5}, {3}}, {{3}}}
+)
+
+// newCall makes the arguments of a round for p, the same ones at each run. It
+// reports false when none were found that meet the conditions of p.
+func newCall(p *expr.Program, round int) (oracle.Call, *oracle.Sizes, bool) {
+	h := fnv.New64a()
+	h.Write([]byte(p.Name))
+	rng := rand.New(rand.NewPCG(h.Sum64(), uint64(round)))
+	const attempts = 1000
+	for attempt := range attempts {
+		call := oracle.Call{Params: chooseParams(rng, p, attempt), Free: map[string][]int{}, Round: true}
+		if !shapes(p, round, &call) {
+			continue
+		}
+		sizes, err := oracle.Check(p, call)
+		if err == nil && fill(rng, p, sizes, &call) == nil {
+			return call, sizes, true
+		}
+	}
+	return oracle.Call{}, nil, false
+}
+
+// chooseParams takes the defaults first, then random values.
+func chooseParams(rng *rand.Rand, p *expr.Program, attempt int) []oracle.Value {
+	values := oracle.Defaults(p)
+	for i, q := range p.Params {
+		if q.Default == nil || attempt >= 50 {
+			values[i] = randomParam(rng, q.Type)
+		}
+	}
+	return values
+}
+
+func randomParam(rng *rand.Rand, t expr.ParamType) oracle.Value {
+	switch t {
+	case expr.ParamF32:
+		return oracle.Float([]float64{0.25, 0.5, 1, 2, 0.125, -1.5}[rng.IntN(6)])
+	case expr.ParamI32:
+		return oracle.Int([]int64{1, 2, 0, 3, 5, -1}[rng.IntN(6)])
+	case expr.ParamU32:
+		return oracle.Uint(rng.Uint64N(8))
+	case expr.ParamU64:
+		return oracle.Uint(rng.Uint64N(1 << 40))
+	}
+	return oracle.Bool(rng.IntN(2) == 1)
+}
+
+// shapes gives every axis its extent, and with them the inputs their shapes. It
+// reports false when the formula of an axis gives a negative extent.
+func shapes(p *expr.Program, round int, call *oracle.Call) bool {
+	dims := map[*expr.Axis][]int{}
+	size := func(a *expr.Axis) int64 { return int64(elements(dims[a])) }
+	axes, groups := 0, 0
+	for _, a := range p.Axes {
+		switch {
+		case a.Extent != nil:
+			n, err := oracle.Extent(p, a, call.Params, size)
+			if err != nil || n < 0 {
+				return false
+			}
+			dims[a] = []int{int(n)}
+		case a.Group:
+			dims[a] = roundGroups[round][groups%len(roundGroups[round])]
+			groups++
+		default:
+			dims[a] = []int{roundExtents[round][axes%len(roundExtents[round])]}
+			axes++
+		}
+		if a.Free {
+			call.Free[a.Name] = dims[a]
+		}
+	}
+	for _, t := range p.Ins {
+		shape := []int{}
+		for _, d := range t.Shape {
+			if len(d) == 1 && d[0].Group {
+				shape = append(shape, dims[d[0]]...)
+				continue
+			}
+			n := 1
+			for _, a := range d {
+				n *= elements(dims[a])
+			}
+			shape = append(shape, n)
+		}
+		call.Ins = append(call.Ins, oracle.NewArray(shape...))
+	}
+	return true
+}
+
+// fill gives the inputs their values: floats around zero, bits, and integers
+// within their bounds.
+func fill(rng *rand.Rand, p *expr.Program, sizes *oracle.Sizes, call *oracle.Call) error {
+	for i, t := range p.Ins {
+		limit, err := oracle.Bound(p, sizes, call.Params, t)
+		if err != nil {
+			return err
+		}
+		if limit <= 0 {
+			limit = 4
+		}
+		for j := range call.Ins[i].Data {
+			v := rng.NormFloat64()
+			switch t.Type {
+			case expr.I32:
+				v = float64(rng.Int64N(limit))
+			case expr.U8:
+				v = float64(rng.IntN(2))
+			}
+			call.Ins[i].Data[j] = oracle.Round(v, t.Type)
+		}
+	}
+	return nil
+}
+
+// moved returns the call with every f32 input moved to a neighbour.
+func moved(rng *rand.Rand, p *expr.Program, call oracle.Call) oracle.Call {
+	ins := make([]oracle.Array, len(call.Ins))
+	for i, in := range call.Ins {
+		ins[i] = in
+		if p.Ins[i].Type != expr.F32 {
+			continue
+		}
+		ins[i].Data = make([]float64, len(in.Data))
+		for j, v := range in.Data {
+			ins[i].Data[j] = v * (1 + (2*float64(rng.IntN(2))-1)*0x1p-23)
+		}
+	}
+	call.Ins = ins
+	return call
+}

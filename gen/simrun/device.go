@@ -1,0 +1,154 @@
+package simrun
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/oracle"
+	"github.com/kernelgen/kgen/gen/sim"
+)
+
+// launcher runs the kernels of one variant for one call, as a host does.
+type launcher struct {
+	program *sim.Program
+	op      *bind.Op
+	variant *bind.Variant
+	call    oracle.Call
+	extent  []int64  // of the op's axes
+	tensors [][]byte // inputs, outputs, workspaces
+	fault   []byte   // the fault word
+	reports []sim.Report
+}
+
+// faultBytes is the size of the fault word: lock, set, op and tensor as int32,
+// then position, value and bound as int64.
+const faultBytes = 40
+
+func newLauncher(p *sim.Program, op *bind.Op, v *bind.Variant, call oracle.Call, sizes *oracle.Sizes) *launcher {
+	l := &launcher{program: p, op: op, variant: v, call: call, fault: make([]byte, faultBytes)}
+	l.extent = slices.Clone(sizes.Extent)
+	for _, a := range op.Axes[len(l.extent):] {
+		l.extent = append(l.extent, ceilDiv(l.product(a.ChunkOf), a.Chunk))
+	}
+	for i, t := range v.Program.Ins {
+		l.tensors = append(l.tensors, encode(t.Type, call.Ins[i].Data))
+	}
+	for _, t := range v.Program.Outs {
+		l.tensors = append(l.tensors, unset(t.Type, elements(sizes.Shape(t))))
+	}
+	for _, t := range v.Temps {
+		l.tensors = append(l.tensors, unset(t.Type, int(l.product(t.Axes))))
+	}
+	return l
+}
+
+// unset is memory that nothing has written to: NaN as floats, -1 as integers.
+func unset(t expr.DType, n int) []byte {
+	return slices.Repeat([]byte{0xFF}, n*width(t))
+}
+
+func elements(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+func (l *launcher) product(axes []uint8) int64 {
+	n := int64(1)
+	for _, a := range axes {
+		n *= l.extent[a]
+	}
+	return n
+}
+
+func ceilDiv(n, by int64) int64 { return (n + by - 1) / by }
+
+// run launches the kernels in order. It stops early when one does not end.
+func (l *launcher) run(ctx context.Context) error {
+	for i := range l.variant.Kernels {
+		ended, err := l.launch(ctx, &l.variant.Kernels[i])
+		if err != nil || !ended {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch runs one kernel and reports whether it came to its end.
+func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err error) {
+	job := sim.Job{Kernel: k.Symbol, Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.Threads, 1, 1}}
+	for i, g := range k.GPU.Grid {
+		job.Grid[i] = int(ceilDiv(l.product(g.Axes), g.Tile))
+	}
+	for slot, b := range k.Buffers {
+		job.Buffers = append(job.Buffers, sim.Buffer{Index: slot, Data: l.tensors[b.Tensor], Writable: b.Write})
+	}
+	n := len(k.Buffers)
+	if k.BlockBytes > 0 {
+		job.Buffers = append(job.Buffers, sim.Buffer{Index: n, Data: l.block(k)})
+	}
+	job.Buffers = append(job.Buffers, sim.Buffer{Index: n + 1, Data: l.fault, Writable: true})
+	r, err := l.program.Run(ctx, job)
+	if err != nil {
+		return false, err
+	}
+	l.reports = append(l.reports, r.Reports...)
+	if r.Buffers == nil {
+		return false, nil
+	}
+	for slot, b := range k.Buffers {
+		if b.Write {
+			l.tensors[b.Tensor] = r.Buffers[slot]
+		}
+	}
+	l.fault = r.Buffers[len(r.Buffers)-1]
+	return true, nil
+}
+
+// block fills in the parameter block of a kernel.
+func (l *launcher) block(k *bind.Kernel) []byte {
+	b := make([]byte, k.BlockBytes)
+	for _, f := range k.Block {
+		at := b[f.Offset:]
+		if f.Size != nil {
+			binary.LittleEndian.PutUint64(at, uint64(l.product(f.Size)))
+			continue
+		}
+		v := l.call.Params[f.Param]
+		switch l.op.Params[f.Param].Type {
+		case expr.ParamF32:
+			binary.LittleEndian.PutUint32(at, math.Float32bits(float32(v.F)))
+		case expr.ParamU32:
+			binary.LittleEndian.PutUint32(at, uint32(v.U))
+		case expr.ParamU64:
+			binary.LittleEndian.PutUint64(at, v.U)
+		default:
+			binary.LittleEndian.PutUint32(at, uint32(v.I))
+		}
+	}
+	return b
+}
+
+// results reads the outputs, then the new values of the inouts.
+func (l *launcher) results(sizes *oracle.Sizes) []oracle.Array {
+	p := l.variant.Program
+	var list []oracle.Array
+	for i, t := range p.Outs {
+		list = append(list, decode(t.Type, l.tensors[len(p.Ins)+i], sizes.Shape(t)))
+	}
+	for i, t := range p.Ins {
+		if t.Role == expr.InOut {
+			list = append(list, decode(t.Type, l.tensors[i], l.call.Ins[i].Shape))
+		}
+	}
+	return list
+}
+
+// faulted reports whether a kernel found a bad value.
+func (l *launcher) faulted() bool { return binary.LittleEndian.Uint32(l.fault[4:]) != 0 }

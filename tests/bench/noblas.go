@@ -1,0 +1,9 @@
+//go:build !openblas
+
+package main
+
+const haveBLAS = false
+
+func blasKernel() string { return "" }
+
+func blasSeconds(int) float64 { return 0 }
