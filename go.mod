@@ -14,3 +14,5 @@ require (
 	golang.org/x/term v0.44.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 )
+
+tool github.com/kernelgen/kgen/cmd/kgen

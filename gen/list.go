@@ -1,9 +1,11 @@
 package gen
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/kernelgen/kgen/gen/bind"
 	"github.com/kernelgen/kgen/gen/expr"
 )
 
@@ -13,7 +15,8 @@ type Row struct {
 	Group  string `json:"group"`
 	Family string `json:"family"`
 	// DTypes has one element for each variant: the storage types of the type
-	// variables, joined by a slash where there are several.
+	// variables, joined by a slash where there are several. It is empty when the
+	// spec has no type variables.
 	DTypes []string `json:"dtypes"`
 	// Targets are those that have kernels for it: c, msl. The Go reference
 	// always exists.
@@ -57,7 +60,9 @@ func (s *Spec) row(ops []*Op) Row {
 		DTypes: []string{}, Targets: []string{},
 	}
 	for _, p := range ops[0].Programs {
-		row.DTypes = append(row.DTypes, DTypeName(p))
+		if len(p.Types) > 0 {
+			row.DTypes = append(row.DTypes, DTypeName(p))
+		}
 	}
 	for _, t := range ops[0].Targets() {
 		if !slices.ContainsFunc(ops, func(op *Op) bool { return !slices.Contains(op.Targets(), t) }) {
@@ -67,14 +72,28 @@ func (s *Spec) row(ops []*Op) Row {
 	return row
 }
 
-var dtypeNames = [...]string{expr.F32: "f32", expr.F16: "f16", expr.BF16: "bf16", expr.I32: "i32", expr.U8: "u8"}
-
 // DTypeName names a variant by the storage types of its type variables:
 // "f32", "f32/f16".
 func DTypeName(p *expr.Program) string {
 	var names []string
 	for _, t := range p.Types {
-		names = append(names, dtypeNames[t])
+		names = append(names, t.String())
 	}
 	return strings.Join(names, "/")
+}
+
+// Unlowered returns a line for each op that has no kernels for a target, with
+// the reason.
+func (r *Result) Unlowered() []string {
+	var lines []string
+	for _, s := range r.Specs {
+		for _, op := range s.all() {
+			for _, t := range []bind.Target{bind.C, bind.MSL} {
+				if err := op.Bound.Unlowered[t]; err != nil {
+					lines = append(lines, fmt.Sprintf("%s: %s has no %s kernels: %v", s.File, op.Name, t, err))
+				}
+			}
+		}
+	}
+	return lines
 }

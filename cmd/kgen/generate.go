@@ -37,6 +37,9 @@ func (c *generateCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	for _, note := range res.Unlowered() {
+		fmt.Fprintf(e.stderr, "kgen: note: %s\n", note)
+	}
 	fmt.Fprintf(e.stdout, "%s, %s: %s\n", count(len(res.Specs), "spec"), count(len(files), "file"), summary(changes))
 	if tree.Partial {
 		return c.others(e, m, res)

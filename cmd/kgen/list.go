@@ -33,7 +33,7 @@ func printRows(e *env, rows []gen.Row) error {
 	fmt.Fprintln(w, "NAME\tGROUP\tFAMILY\tDTYPES\tTARGETS\tGRAD\tSPEC")
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, r.Group, r.Family,
-			strings.Join(r.DTypes, ","), orDash(strings.Join(r.Targets, ",")), orDash(r.Grad), r.Spec)
+			orDash(strings.Join(r.DTypes, ",")), orDash(strings.Join(r.Targets, ",")), orDash(r.Grad), r.Spec)
 	}
 	return w.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"time"
@@ -25,7 +26,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := run(ctx, *data, *seed, *n, *workers)
+	err := run(ctx, os.Stdout, *data, *seed, *n, *workers)
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "charlm: stopped")
 		os.Exit(130)
@@ -36,7 +37,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, path string, seed uint64, n, workers int) (err error) {
+// run trains, evaluates and samples, and prints what came of it to w.
+func run(ctx context.Context, w io.Writer, path string, seed uint64, n, workers int) (err error) {
 	text, err := readCorpus(path)
 	if err != nil {
 		return err
@@ -58,7 +60,8 @@ func run(ctx context.Context, path string, seed uint64, n, workers int) (err err
 	if err := train(ctx, t, n); err != nil {
 		return err
 	}
-	rate := float64(n*batchSize) / time.Since(start).Seconds()
+	took := time.Since(start)
+	rate := float64(n*batchSize) / took.Seconds()
 	held, err := m.heldOut(ctx, text.held)
 	if err != nil {
 		return err
@@ -70,9 +73,9 @@ func run(ctx context.Context, path string, seed uint64, n, workers int) (err err
 	bigram := countNgrams(text.train, len(text.chars), 2).loss(text.held)
 	trigram := countNgrams(text.train, len(text.chars), 3).loss(text.held)
 	fourgram := countNgrams(text.train, len(text.chars), 4).loss(text.held)
-	fmt.Printf("\n%s\n\n", text.decode(sample))
-	fmt.Printf("4-gram counts: %.2f nats/char; training took %.0f s\n", fourgram, time.Since(start).Seconds())
-	fmt.Printf("held-out: %.2f nats/char (bigram %.2f, trigram %.2f), %d steps, %.0f chars/s\n", held, bigram, trigram, n, rate)
+	fmt.Fprintf(w, "\n%s\n\n", text.decode(sample))
+	fmt.Fprintf(w, "4-gram counts: %.2f nats/char; training took %.0f s\n", fourgram, took.Seconds())
+	fmt.Fprintf(w, "held-out: %.2f nats/char (bigram %.2f, trigram %.2f), %d steps, %.0f chars/s\n", held, bigram, trigram, n, rate)
 	return nil
 }
 

@@ -193,34 +193,49 @@ type kernelSet struct {
 	grad              *grad.Result
 }
 
+// run tries all types under the address and undefined-behaviour sanitizers, and
+// the first ones under the thread sanitizer: races do not depend on types.
 func (e entry) run(t *testing.T) {
 	types := e.types
 	if types == nil {
 		types = [][]expr.DType{{expr.F32}, {expr.F16}}
 	}
 	var sets []kernelSet
-	var kernels []*ir.Func
 	for _, list := range types {
-		s := kernelSet{forward: instance(t, e.spec, e.static, list...)}
-		s.f = bound(t, s.forward)
-		kernels = append(kernels, s.f.MSL...)
-		if s.grad = gradient(t, s.forward); s.grad != nil {
-			s.backward = s.grad.Program
-			s.b = bound(t, s.backward)
-			kernels = append(kernels, s.b.MSL...)
-		}
-		sets = append(sets, s)
+		sets = append(sets, newKernelSet(t, instance(t, e.spec, e.static, list...)))
 	}
-	text := emit(t, findSpec(t, e.spec).File, kernels)
-	accepted(t, e.spec, text)
-	for _, san := range []sim.Sanitizer{sim.Thread, sim.Address | sim.Undefined} {
-		program := build(t, e.spec+".metal", text, san)
+	accepted(t, e.spec, e.text(t, sets))
+	for san, sets := range map[sim.Sanitizer][]kernelSet{sim.Thread: sets[:1], sim.Address | sim.Undefined: sets} {
+		program := build(t, e.spec+".metal", e.text(t, sets), san)
 		for _, s := range sets {
 			for i, c := range e.calls {
 				s.check(t, program, c, i)
 			}
 		}
 	}
+}
+
+func newKernelSet(t *testing.T, p *expr.Program) kernelSet {
+	t.Helper()
+	s := kernelSet{forward: p, f: bound(t, p)}
+	if s.grad = gradient(t, p); s.grad != nil {
+		s.backward = s.grad.Program
+		s.b = bound(t, s.backward)
+	}
+	return s
+}
+
+// text is the file that holds the kernels of sets.
+func (e entry) text(t *testing.T, sets []kernelSet) []byte {
+	t.Helper()
+	var kernels []*ir.Func
+	for _, s := range sets {
+		kernels = append(kernels, s.f.MSL...)
+		if s.b != nil {
+			kernels = append(kernels, s.b.MSL...)
+		}
+	}
+	return emit(t, findSpec(t, e.spec).File, kernels)
 }
 
 // check makes one call of the forward program and one of its gradient.

@@ -21,12 +21,8 @@ import (
 )
 
 // simDir is where built shaders are kept from one test run to the next.
-func simDir(t testing.TB) string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return t.TempDir()
-	}
-	return filepath.Join(dir, "kgen", "sim")
+func simDir() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("kgen-sim-%d", os.Getuid()))
 }
 
 // bound lowers a program.
@@ -55,7 +51,7 @@ func emit(t testing.TB, spec string, kernels []*ir.Func) []byte {
 // build compiles a shader to be run.
 func build(t testing.TB, name string, text []byte, san sim.Sanitizer) *sim.Program {
 	t.Helper()
-	p, err := sim.Build(context.Background(), simDir(t), name, text, san)
+	p, err := sim.Build(context.Background(), simDir(), name, text, san)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kernelgen/kgen/gen/bind"
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/gen/sim"
@@ -42,7 +41,7 @@ func TestEmbeddingFault(t *testing.T) {
 	p := instance(t, "embedding", nil, expr.F32)
 	for _, bad := range []float64{5, 6, -1, math.MinInt32} {
 		f, got := faulty(t, p, oracle.Call{Ins: []oracle.Array{ids(0, 4, bad, 1), table()}})
-		want := fault{set: 1, tensor: slot(t, p, "ids"), pos: 2, value: int64(bad), bound: 5}
+		want := fault{set: 1, tensor: argument(p, "ids"), pos: 2, value: int64(bad), bound: 5}
 		if f != want {
 			t.Errorf("id %v: fault %s, want %s", bad, f, want)
 		}
@@ -52,12 +51,9 @@ func TestEmbeddingFault(t *testing.T) {
 	}
 }
 
-// slot is the place of an input among the buffers of the only kernel of p.
-func slot(t *testing.T, p *expr.Program, name string) int32 {
-	t.Helper()
-	in := slices.IndexFunc(p.Ins, func(x *expr.Tensor) bool { return x.Name == name })
-	buffers := bound(t, p).Op.Variants[0].Kernels[0].Buffers
-	return int32(slices.IndexFunc(buffers, func(b bind.Buffer) bool { return int(b.Tensor) == in }))
+// argument is the number by which a fault names an input of p.
+func argument(p *expr.Program, name string) int32 {
+	return int32(slices.IndexFunc(p.Ins, func(x *expr.Tensor) bool { return x.Name == name }))
 }
 
 // The first bad value stays, whatever follows.

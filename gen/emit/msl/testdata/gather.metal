@@ -61,7 +61,7 @@ kernel void kg_21128c30_embedding_f16(
 		const int n_2_ = at_ / size_D_;
 		const int ids_value_ = ids_[n_2_];
 		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 1, n_2_, ids_value_, size_V_);
+			kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 		}
 		y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 	}

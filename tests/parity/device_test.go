@@ -1,0 +1,58 @@
+package parity_test
+
+import (
+	"testing"
+
+	"github.com/kernelgen/kgen/runtime"
+)
+
+// device is a device of this machine.
+type device struct {
+	name string
+	*runtime.Device
+}
+
+// open opens a device for the time of a test.
+func open(t testing.TB, opts ...runtime.Option) *runtime.Device {
+	t.Helper()
+	d, err := runtime.Open(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// both returns the default device and the reference device.
+func both(t testing.TB, opts ...runtime.Option) []device {
+	t.Helper()
+	return []device{
+		{"cpu", open(t, opts...)},
+		{"reference", open(t, append([]runtime.Option{runtime.Reference()}, opts...)...)},
+	}
+}
+
+// everywhere returns both devices, and the CPU with each instruction set that
+// this machine has and with guards behind every tensor.
+func everywhere(t testing.TB) []device {
+	t.Helper()
+	list := both(t)
+	for _, isa := range []string{"baseline", "avx2", "avx512"} {
+		d, err := runtime.Open(runtime.WithISA(isa), runtime.WithGuards())
+		if err != nil {
+			t.Logf("left out: %v", err)
+			continue
+		}
+		t.Cleanup(func() {
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		list = append(list, device{isa, d})
+	}
+	return list
+}
