@@ -141,6 +141,8 @@ func text(e Expr) string {
 		return "lanes"
 	case *Width:
 		return "width"
+	case *Run:
+		return text(e.Base) + " + lanes"
 	case *Un:
 		return fmt.Sprintf("%s(%s)", e.Op, text(e.X))
 	case *Bin:

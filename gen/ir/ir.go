@@ -157,6 +157,8 @@ type (
 	Here struct{ ID ID }
 	// Lanes is the vector 0, 1, 2, … (I32).
 	Lanes struct{}
+	// Run is the vector Base, Base+1, … of U64: counters of a random stream.
+	Run struct{ Base Expr }
 	// Un applies Neg or Not.
 	Un struct {
 		Op Op
@@ -338,6 +340,7 @@ func (e *Get) Type() Type        { return Scalar(e.F.Type) }
 func (e *At) Type() Type         { return Type{Elem: e.A.Type, Vec: e.Vec} }
 func (e *Here) Type() Type       { return Scalar(I64) }
 func (e *Lanes) Type() Type      { return Vector(I32) }
+func (e *Run) Type() Type        { return Vector(U64) }
 func (e *Un) Type() Type         { return e.X.Type() }
 func (e *Select) Type() Type     { return e.A.Type() }
 func (e *Call) Type() Type       { return e.T }

@@ -28,7 +28,14 @@ func (b *Builder) Value(e expr.Expr) ir.Expr {
 		name = nameFor(e)
 	}
 	if named || at < top || b.ids.uses[id] > 1 {
-		if g, ok := x.(*ir.Get); !ok || g.F.Type == ir.F32 {
+		switch v := x.(type) {
+		case *ir.Get:
+			if v.F.Type == ir.F32 {
+				x = b.Name(name, x)
+			}
+		case *ir.Run:
+			x = &ir.Run{Base: b.Name(name, v.Base)}
+		default:
 			x = b.Name(name, x)
 		}
 	}
@@ -139,9 +146,7 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 	case *expr.Read:
 		return b.read(e)
 	case *expr.Flat:
-		if b.Func.SIMT {
-			return &ir.Conv{T: ir.Scalar(ir.U64), X: b.Value(offset(e.T.Axes, ownIndex(e.T.Axes)))}
-		}
+		return b.flat(e)
 	case *expr.Unary:
 		op := ir.Neg
 		if e.Op == expr.Not {
@@ -149,6 +154,9 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 		}
 		return &ir.Un{Op: op, X: b.Value(e.X)}
 	case *expr.Binary:
+		if e.X.Kind() == expr.Uint64 {
+			return b.counter(e)
+		}
 		x, y := same(b.Value(e.X), b.Value(e.Y))
 		return &ir.Bin{Op: binaryOps[e.Op], X: x, Y: y}
 	case *expr.Where:
@@ -213,11 +221,8 @@ func (b *Builder) where(e *expr.Where) ir.Expr {
 }
 
 func (b *Builder) call(e *expr.Call) ir.Expr {
-	switch e.Fn {
-	case expr.FnPhilox, expr.FnUniform:
-		if !b.Func.SIMT {
-			b.fail(fmt.Errorf("lower: philox and uniform have no lowering yet"))
-		}
+	if e.Fn == expr.FnPhilox {
+		return b.philox(e)
 	}
 	args := make([]ir.Expr, len(e.Args))
 	vec := false
@@ -234,12 +239,54 @@ func (b *Builder) call(e *expr.Call) ir.Expr {
 	switch {
 	case e.K == expr.Bool:
 		t.Elem = ir.Bool
-	case e.Fn == expr.FnPhilox:
-		t.Elem = ir.U32
-	case e.Fn == expr.FnUniform:
+	case e.K == expr.Float:
 		t.Elem = ir.F32
 	}
 	return &ir.Call{Fn: e.Fn, Args: args, T: t}
+}
+
+// flat is the position in a tensor as a counter; along the lanes it must rise by
+// one.
+func (b *Builder) flat(e *expr.Flat) ir.Expr {
+	var at ir.Load
+	b.place(&at, e.T, ownIndex(e.T.Axes))
+	base := &ir.Conv{T: ir.Scalar(ir.U64), X: at.Off}
+	if !at.Vec {
+		return base
+	}
+	if at.Stride != nil {
+		b.fail(ErrVector)
+	}
+	return &ir.Run{Base: base}
+}
+
+// counter is arithmetic on U64 values, of which only sums with a scalar exist
+// for several lanes.
+func (b *Builder) counter(e *expr.Binary) ir.Expr {
+	x, y := b.Value(e.X), b.Value(e.Y)
+	op := binaryOps[e.Op]
+	if _, run := y.(*ir.Run); run && op == ir.Add {
+		x, y = y, x
+	}
+	r, run := x.(*ir.Run)
+	if !run {
+		return &ir.Bin{Op: op, X: x, Y: y}
+	}
+	if op != ir.Add || y.Type().Vec {
+		b.fail(ErrVector)
+		return x
+	}
+	return &ir.Run{Base: &ir.Bin{Op: op, X: r.Base, Y: y}}
+}
+
+// philox draws one number for each counter, by one key.
+func (b *Builder) philox(e *expr.Call) ir.Expr {
+	seed, counter := b.Value(e.Args[0]), b.Value(e.Args[1])
+	t := ir.Type{Elem: ir.U32, Vec: counter.Type().Vec}
+	if seed.Type().Vec {
+		b.fail(ErrVector)
+	}
+	return &ir.Call{Fn: e.Fn, Args: []ir.Expr{seed, counter}, T: t}
 }
 
 func convert(e *expr.Convert, x ir.Expr) ir.Expr {

@@ -2,7 +2,10 @@
 
 package ops
 
-import "github.com/kernelgen/kgen/runtime"
+import (
+	celementwise "github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	"github.com/kernelgen/kgen/runtime"
+)
 
 // Dropout sets each element to 0 with probability p and multiplies the
 // others by 1/(1-p). The choice for the element at flat position i is the
@@ -109,6 +112,8 @@ var dropoutOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
+			C:          celementwise.DropoutF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
 		Ref: dropoutF32Ref,
@@ -120,6 +125,8 @@ var dropoutOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
+			C:          celementwise.DropoutF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
 		Ref: dropoutF16Ref,
@@ -131,6 +138,8 @@ var dropoutOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
+			C:          celementwise.DropoutBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
 		Ref: dropoutBF16Ref,
@@ -175,6 +184,8 @@ var dropoutGradOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
+			C:          celementwise.DropoutGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
 		Ref: dropoutGradF32Ref,
@@ -186,6 +197,8 @@ var dropoutGradOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
+			C:          celementwise.DropoutGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
 		Ref: dropoutGradF16Ref,
@@ -197,6 +210,8 @@ var dropoutGradOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 1}, {Offset: 16, Param: 2}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
+			C:          celementwise.DropoutGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
 		Ref: dropoutGradBF16Ref,

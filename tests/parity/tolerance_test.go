@@ -21,6 +21,14 @@ func tolerance(t runtime.DType, want float64) float64 {
 	return 0
 }
 
+// largest is the largest finite number of a storage type.
+func largest(t runtime.DType) float64 {
+	if t == runtime.F16 {
+		return 65504
+	}
+	return math.MaxFloat32 // bf16: nearly
+}
+
 // reductionError is what a long sum may be off by, relative to the sum of the
 // absolute values of its terms.
 const reductionError = 1e-6
@@ -32,6 +40,9 @@ func differ(got, want array, terms []float64) string {
 		return fmt.Sprintf("is %v, want %v", got, want)
 	}
 	for i, w := range want.data {
+		if math.Abs(w) > largest(got.dtype) {
+			w = math.Copysign(math.Inf(1), w)
+		}
 		tol := tolerance(got.dtype, w)
 		if terms != nil {
 			tol += reductionError * math.Abs(terms[i])

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -28,6 +29,10 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(bin)
+	if err := os.Chmod(bin, 0o755); err != nil { // for the command nobody
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/kgen")
 	if text, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building kgen: %v\n%s", err, text)
@@ -60,6 +65,7 @@ func TestScripts(t *testing.T) {
 			"usermod":  userModule,
 			"snapshot": snapshot,
 			"status":   status,
+			"nobody":   nobody,
 		},
 	})
 }
@@ -131,9 +137,15 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status CODE COMMAND ARG…")
 	}
-	err := ts.Exec(args[1], args[2:]...)
+	wantCode(ts, args, ts.Exec(args[1], args[2:]...))
+}
+
+// wantCode fails the script unless a command that gave err has ended with the
+// exit code args[0].
+func wantCode(ts *testscript.TestScript, args []string, err error) {
 	code := "0"
-	if exit, ok := err.(*exec.ExitError); ok {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
 		code = fmt.Sprint(exit.ExitCode())
 	} else if err != nil {
 		ts.Fatalf("%v", err)

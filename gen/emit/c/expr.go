@@ -260,6 +260,7 @@ var functions = map[expr.Fn]string{
 	expr.FnRsqrt: "rsqrt", expr.FnAbs: "abs", expr.FnMin: "min", expr.FnMax: "max",
 	expr.FnPow: "pow", expr.FnFMA: "fma", expr.FnFloor: "floor", expr.FnCeil: "ceil",
 	expr.FnRound: "round", expr.FnSign: "sign", expr.FnIsNaN: "isnan", expr.FnIsInf: "isinf",
+	expr.FnPhilox: "philox", expr.FnUniform: "uniform",
 }
 
 func (p *printer) call(e *ir.Call) string {
@@ -269,7 +270,12 @@ func (p *printer) call(e *ir.Call) string {
 	}
 	args := make([]string, len(e.Args))
 	for i, a := range e.Args {
-		args[i] = p.expr(a, loosest)
+		if _, ok := a.(*ir.Run); !ok {
+			args[i] = p.expr(a, loosest)
+		}
+	}
+	if r, ok := e.Args[len(e.Args)-1].(*ir.Run); ok {
+		return fmt.Sprintf("kg_philox_at(%s, %s)", args[0], p.expr(r.Base, loosest))
 	}
 	t := e.Args[0].Type()
 	prefix := "kgs_"
@@ -279,7 +285,7 @@ func (p *printer) call(e *ir.Call) string {
 		if t.Elem == ir.I32 {
 			name += "i"
 		}
-	case t.Elem != ir.F32:
+	case t.Elem == ir.I64 || t.Elem == ir.I32:
 		prefix = "kgi_"
 	}
 	return prefix + name + "(" + strings.Join(args, ", ") + ")"

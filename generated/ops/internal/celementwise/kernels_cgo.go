@@ -65,6 +65,12 @@ void kg_dd4f7221_div_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t 
 void kg_dd4f7221_div_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_dropout_f32(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_dropout_f16(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_dropout_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_dropout_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_dropout_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_dropout_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -270,6 +276,12 @@ var (
 	DivGradF162               = unsafe.Pointer(C.kg_dd4f7221_div_grad_f16_2)
 	DivGradBF161              = unsafe.Pointer(C.kg_dd4f7221_div_grad_bf16_1)
 	DivGradBF162              = unsafe.Pointer(C.kg_dd4f7221_div_grad_bf16_2)
+	DropoutF32                = unsafe.Pointer(C.kg_dd4f7221_dropout_f32)
+	DropoutF16                = unsafe.Pointer(C.kg_dd4f7221_dropout_f16)
+	DropoutBF16               = unsafe.Pointer(C.kg_dd4f7221_dropout_bf16)
+	DropoutGradF32            = unsafe.Pointer(C.kg_dd4f7221_dropout_grad_f32)
+	DropoutGradF16            = unsafe.Pointer(C.kg_dd4f7221_dropout_grad_f16)
+	DropoutGradBF16           = unsafe.Pointer(C.kg_dd4f7221_dropout_grad_bf16)
 	ErfF32                    = unsafe.Pointer(C.kg_dd4f7221_erf_f32)
 	ErfF16                    = unsafe.Pointer(C.kg_dd4f7221_erf_f16)
 	ErfBF16                   = unsafe.Pointer(C.kg_dd4f7221_erf_bf16)

@@ -63,6 +63,12 @@ var (
 	DivGradF162               unsafe.Pointer
 	DivGradBF161              unsafe.Pointer
 	DivGradBF162              unsafe.Pointer
+	DropoutF32                unsafe.Pointer
+	DropoutF16                unsafe.Pointer
+	DropoutBF16               unsafe.Pointer
+	DropoutGradF32            unsafe.Pointer
+	DropoutGradF16            unsafe.Pointer
+	DropoutGradBF16           unsafe.Pointer
 	ErfF32                    unsafe.Pointer
 	ErfF16                    unsafe.Pointer
 	ErfBF16                   unsafe.Pointer
