@@ -78,6 +78,9 @@ func (m *Module) Compile() (*Result, diag.List, error) {
 		return nil, nil, err
 	}
 	set, list := spec.Load(root, SpecDir)
+	if len(set.Specs) == 0 && len(set.Broken) == 0 && !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Pos.IsValid() }) {
+		return nil, nil, list.Err()
+	}
 	res := &Result{source: set.Source}
 	checked, wrong := expr.Check(set)
 	list = append(list, wrong...)
@@ -87,21 +90,32 @@ func (m *Module) Compile() (*Result, diag.List, error) {
 		res.Specs = append(res.Specs, c)
 	}
 	list = append(list, checkNames(res.Specs)...)
-	if len(list) > 0 {
+	wrong, err := m.bindAll(res.Specs, func(file string) diag.Pos { return familyPos(set, file) })
+	if list = append(list, wrong...); len(list) > 0 {
 		return res, list, nil
 	}
-	if slices.ContainsFunc(res.Specs, func(s *Spec) bool { return s.Grad != nil }) {
-		s, err := accumulate()
-		if err != nil {
-			return nil, nil, err
-		}
-		res.internal = append(res.internal, s)
+	if err == nil {
+		err = m.addInternal(res)
 	}
-	list, err := m.bindAll(append(slices.Clone(res.Specs), res.internal...), func(file string) diag.Pos { return familyPos(set, file) })
-	if err != nil || len(list) > 0 {
-		return res, list, err
+	if err == nil {
+		err = m.render(res)
 	}
-	return res, nil, m.render(res)
+	return res, nil, err
+}
+
+// addInternal adds what generated code needs beside the module's own specs: the
+// sum of cotangents, where there are gradients.
+func (m *Module) addInternal(res *Result) error {
+	if !slices.ContainsFunc(res.Specs, func(s *Spec) bool { return s.Grad != nil }) {
+		return nil
+	}
+	s, err := accumulate()
+	if err != nil {
+		return err
+	}
+	res.internal = append(res.internal, s)
+	_, err = m.bindAll(res.internal, func(file string) diag.Pos { return diag.Pos{File: file} })
+	return err
 }
 
 // hasSpecs returns an error when the module has no folder for specs, or none

@@ -167,19 +167,13 @@ func (op *Op) bind(importPath string, hash uint64) error {
 	return err
 }
 
-// Family returns the family that the spec pins, or else the shapes of the
-// kernels that the planner chose, each once; "" when it found none.
+// Family returns the family that the spec pins, or else that of the plan; ""
+// when there is none.
 func (op *Op) Family() string {
 	if family := op.Programs[0].Family; family != "" {
 		return family
 	}
-	var shapes []string
-	for _, k := range op.Bound.Plans[0].Kernels {
-		if shape := k.Shape.String(); !slices.Contains(shapes, shape) {
-			shapes = append(shapes, shape)
-		}
-	}
-	return strings.Join(shapes, "+")
+	return op.Bound.Plans[0].Family()
 }
 
 // Targets returns the targets that have kernels for every variant of the op.

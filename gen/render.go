@@ -23,17 +23,19 @@ const opsPackage = "ops"
 // keep to are mistakes in the list.
 func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.List, error) {
 	var list diag.List
+	var errs []error
 	for _, s := range specs {
 		for _, op := range s.all() {
 			if err := op.bind(m.OpsPath(), s.Hash); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.File, err)
+				errs = append(errs, fmt.Errorf("%s: %w", s.File, err))
+				continue
 			}
-			if err := op.Bound.Unlowered[bind.C]; err != nil && op.Programs[0].Family != "" {
-				list.Add(pos(s.File), "%v", err)
+			if op.Programs[0].Family != "" && len(op.Bound.Plans[0].Kernels) == 0 {
+				list.Add(pos(s.File), "%v", op.Bound.Unlowered[bind.C])
 			}
 		}
 	}
-	return list, nil
+	return list, errors.Join(errs...)
 }
 
 // all returns the spec's ops and those of its gradient.

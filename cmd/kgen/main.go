@@ -67,9 +67,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "kgen: %v\n", err)
 		return exitFailed
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
 	parsed, err := parser.Parse(args)
 	if exited >= 0 { // --help has been printed
 		return exited

@@ -169,11 +169,13 @@ func (b *Builder) Array(name string, t ir.Elem, n int64) *ir.Array {
 }
 
 func (b *Builder) fresh(name string) string {
-	b.names[name]++
-	if n := b.names[name]; n > 1 {
-		return fmt.Sprintf("%s_%d", name, n)
+	unique := name
+	for b.names[unique] > 0 {
+		b.names[name]++
+		unique = fmt.Sprintf("%s_%d", name, b.names[name])
 	}
-	return name
+	b.names[unique]++
+	return unique
 }
 
 // Buffer returns the buffer of t.

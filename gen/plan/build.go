@@ -167,7 +167,9 @@ func (b *builder) reduce(let *expr.Tensor, op expr.ReduceOp, over []*expr.Axis, 
 		if err := b.reduce(&sum, expr.Sum, over, e); err != nil {
 			return err
 		}
-		b.inline[let] = meanOf(b.expand(read(&sum)), over)
+		mean := meanOf(b.expand(read(&sum)), over)
+		b.inline[let] = mean
+		b.plan.Names = append(b.plan.Names, Named{let.Name, mean})
 		return nil
 	}
 	if op == expr.Sum {

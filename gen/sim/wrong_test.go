@@ -237,3 +237,29 @@ func TestLargeGroups(t *testing.T) {
 	job, want := matmulJob(80, 80, 9)
 	near(t, "matmul of 100 groups", floats(clean(t, p, job).Buffers[2]), want)
 }
+
+// A group of more threads than the sanitizer tells apart is still watched.
+func TestRaceInLargeGroup(t *testing.T) {
+	t.Parallel()
+	const src = `#include <metal_stdlib>
+using namespace metal;
+kernel void turn(device int *y [[buffer(0)]], uint tid [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]]) {
+	threadgroup int a[1024];
+	a[tid] = int(tid);
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	const int next = a[(tid + 1) % n];
+	threadgroup_barrier(mem_flags::mem_threadgroup); // second
+	a[tid] = next;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	y[tid] = a[(tid + 1) % n];
+}
+`
+	for _, threads := range []int{256, 512, 1024} {
+		clean(t, build(t, "turn.metal", src, Thread), outputs("turn", 1, threads, 4*threads))
+		mutant := strings.Replace(src, "threadgroup_barrier(mem_flags::mem_threadgroup); // second", "", 1)
+		r := run(t, build(t, "turn.metal", mutant, Thread), outputs("turn", 1, threads, 4*threads))
+		if len(r.Reports) == 0 {
+			t.Errorf("%d threads without a barrier: no race is reported", threads)
+		}
+	}
+}

@@ -124,8 +124,8 @@ func (l *launcher) spread(at []oracle.Array) ([][]float64, error) {
 		}
 		for i, a := range append(r.Outs, r.InOuts...) {
 			for j, v := range a.Data {
-				if gap := math.Abs(v - at[i].Data[j]); gap > spread[i][j] || math.IsNaN(gap) {
-					spread[i][j] = gap
+				if g := gap(v, at[i].Data[j]); g > spread[i][j] || math.IsNaN(g) {
+					spread[i][j] = g
 				}
 			}
 		}
@@ -157,8 +157,10 @@ func near(got, want float64, t expr.DType, spread float64) bool {
 		return true
 	case math.IsNaN(want):
 		return math.IsNaN(got)
-	case math.IsNaN(spread): // a rounding error decides whether this is a number
+	case math.IsNaN(spread) || math.IsInf(spread, 0): // a rounding error decides whether this is a finite number
 		return true
+	case math.IsInf(want, 0):
+		return false
 	}
 	const factor = 64 // of a rounding error: about 1e-5, as for a single value
 	return math.Abs(got-want) <= tolerance(t, want)+factor*spread
@@ -174,6 +176,14 @@ func tolerance(t expr.DType, want float64) float64 {
 		return 1e-2 + 8e-3*math.Abs(want)
 	}
 	return 0
+}
+
+// gap is how far two results are apart: NaN if one of them is no number.
+func gap(v, w float64) float64 {
+	if v == w || math.IsNaN(v) && math.IsNaN(w) {
+		return 0
+	}
+	return math.Abs(v - w)
 }
 
 // position turns a row-major index into one for each dimension.

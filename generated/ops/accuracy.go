@@ -3,7 +3,7 @@
 package ops
 
 import (
-	closs "github.com/kernelgen/kgen/generated/ops/internal/closs"
+	"github.com/kernelgen/kgen/generated/ops/internal/closs"
 	"github.com/kernelgen/kgen/runtime"
 )
 

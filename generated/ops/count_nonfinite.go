@@ -3,7 +3,7 @@
 package ops
 
 import (
-	creduce "github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
 	"github.com/kernelgen/kgen/runtime"
 )
 

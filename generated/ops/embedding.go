@@ -3,7 +3,7 @@
 package ops
 
 import (
-	cindex "github.com/kernelgen/kgen/generated/ops/internal/cindex"
+	"github.com/kernelgen/kgen/generated/ops/internal/cindex"
 	"github.com/kernelgen/kgen/runtime"
 )
 

@@ -3,7 +3,7 @@
 package ops
 
 import (
-	clayout "github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
 	"github.com/kernelgen/kgen/runtime"
 )
 

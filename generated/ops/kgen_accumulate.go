@@ -3,7 +3,7 @@
 package ops
 
 import (
-	ckgen "github.com/kernelgen/kgen/generated/ops/internal/ckgen"
+	"github.com/kernelgen/kgen/generated/ops/internal/ckgen"
 	"github.com/kernelgen/kgen/runtime"
 )
 

@@ -3,7 +3,7 @@
 package ops
 
 import (
-	crows "github.com/kernelgen/kgen/generated/ops/internal/crows"
+	"github.com/kernelgen/kgen/generated/ops/internal/crows"
 	"github.com/kernelgen/kgen/runtime"
 )
 

@@ -3,7 +3,7 @@
 package ops
 
 import (
-	cmatmul "github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
 	"github.com/kernelgen/kgen/runtime"
 )
 

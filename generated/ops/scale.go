@@ -3,7 +3,7 @@
 package ops
 
 import (
-	celementwise "github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
 	"github.com/kernelgen/kgen/runtime"
 )
 

@@ -3,7 +3,7 @@
 package ops
 
 import (
-	coptim "github.com/kernelgen/kgen/generated/ops/internal/coptim"
+	"github.com/kernelgen/kgen/generated/ops/internal/coptim"
 	"github.com/kernelgen/kgen/runtime"
 )
 

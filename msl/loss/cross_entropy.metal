@@ -148,7 +148,8 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[at_ + target_value_] : 0.0f) - base_;
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * (average_sum_ / float(max(size_V_, 1))) : logtotal_ - hit_) : 0.0f;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
 	}
 }
@@ -238,7 +239,8 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[at_ + target_value_]) : 0.0f) - base_;
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * (average_sum_ / float(max(size_V_, 1))) : logtotal_ - hit_) : 0.0f;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
 	}
 }
@@ -328,7 +330,8 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[at_ + target_value_]) : 0.0f) - base_;
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * (average_sum_ / float(max(size_V_, 1))) : logtotal_ - hit_) : 0.0f;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
 		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
 	}
 }

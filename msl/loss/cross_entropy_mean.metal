@@ -204,7 +204,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_2(
 				const float top_2_ = top_[r_];
 				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 				const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f) - base_;
-				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * (average_sum_[r_] / t_4_) : logtotal_ - hit_;
+				const float average_ = average_sum_[r_] / t_4_;
+				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
 			}
 		}
 		sum_chunk_thread_ += sum_chunk_run_;
@@ -425,7 +426,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 				const float top_2_ = top_[r_];
 				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 				const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[r_ * size_V_ + target_value_]) : 0.0f) - base_;
-				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * (average_sum_[r_] / t_4_) : logtotal_ - hit_;
+				const float average_ = average_sum_[r_] / t_4_;
+				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
 			}
 		}
 		sum_chunk_thread_ += sum_chunk_run_;
@@ -646,7 +648,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 				const float top_2_ = top_[r_];
 				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 				const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f) - base_;
-				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * (average_sum_[r_] / t_4_) : logtotal_ - hit_;
+				const float average_ = average_sum_[r_] / t_4_;
+				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
 			}
 		}
 		sum_chunk_thread_ += sum_chunk_run_;

@@ -121,11 +121,11 @@ kernel void kg_dd4f7221_kd_loss_f32(
 		gap_sum_ += gap_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		const float t_ = gap_sum_ / float(max(size_D_, 1));
-		mse_[r_] = t_;
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
 		cos_[r_] = angle_;
-		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * t_;
+		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * gap_;
 	}
 }
 
@@ -205,11 +205,11 @@ kernel void kg_dd4f7221_kd_loss_f16(
 		gap_sum_ += gap_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		const float t_ = gap_sum_ / float(max(size_D_, 1));
-		mse_[r_] = t_;
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
 		cos_[r_] = angle_;
-		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * t_;
+		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * gap_;
 	}
 }
 
@@ -289,11 +289,11 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 		gap_sum_ += gap_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		const float t_ = gap_sum_ / float(max(size_D_, 1));
-		mse_[r_] = t_;
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
 		cos_[r_] = angle_;
-		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * t_;
+		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * gap_;
 	}
 }
 

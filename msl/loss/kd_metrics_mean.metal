@@ -153,7 +153,8 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_2(
 		float mse_reduced_sum_chunk_run_ = 0.0f;
 		float cos_reduced_sum_chunk_run_ = 0.0f;
 		for (int b_ = block_ + thread_; b_ < end_; b_ += 128) {
-			mse_reduced_sum_chunk_run_ += gap_sum_[b_] / t_;
+			const float gap_ = gap_sum_[b_] / t_;
+			mse_reduced_sum_chunk_run_ += gap_;
 			const float angle_ = st_[b_] * precise::rsqrt(kg_max(ss_[b_], 1e-12f)) * precise::rsqrt(kg_max(tt_[b_], 1e-12f));
 			cos_reduced_sum_chunk_run_ += angle_;
 		}
@@ -232,8 +233,10 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 	}
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
-		mse_[0] = mse_reduced_sum_ / t_;
-		cos_[0] = cos_reduced_sum_ / t_;
+		const float mse_reduced_ = mse_reduced_sum_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_ / t_;
+		mse_[0] = mse_reduced_;
+		cos_[0] = cos_reduced_;
 	}
 }
 
@@ -356,7 +359,8 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_2(
 		float mse_reduced_sum_chunk_run_ = 0.0f;
 		float cos_reduced_sum_chunk_run_ = 0.0f;
 		for (int b_ = block_ + thread_; b_ < end_; b_ += 128) {
-			mse_reduced_sum_chunk_run_ += gap_sum_[b_] / t_;
+			const float gap_ = gap_sum_[b_] / t_;
+			mse_reduced_sum_chunk_run_ += gap_;
 			const float angle_ = st_[b_] * precise::rsqrt(kg_max(ss_[b_], 1e-12f)) * precise::rsqrt(kg_max(tt_[b_], 1e-12f));
 			cos_reduced_sum_chunk_run_ += angle_;
 		}
@@ -435,8 +439,10 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_3(
 	}
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
-		mse_[0] = mse_reduced_sum_ / t_;
-		cos_[0] = cos_reduced_sum_ / t_;
+		const float mse_reduced_ = mse_reduced_sum_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_ / t_;
+		mse_[0] = mse_reduced_;
+		cos_[0] = cos_reduced_;
 	}
 }
 
@@ -559,7 +565,8 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_2(
 		float mse_reduced_sum_chunk_run_ = 0.0f;
 		float cos_reduced_sum_chunk_run_ = 0.0f;
 		for (int b_ = block_ + thread_; b_ < end_; b_ += 128) {
-			mse_reduced_sum_chunk_run_ += gap_sum_[b_] / t_;
+			const float gap_ = gap_sum_[b_] / t_;
+			mse_reduced_sum_chunk_run_ += gap_;
 			const float angle_ = st_[b_] * precise::rsqrt(kg_max(ss_[b_], 1e-12f)) * precise::rsqrt(kg_max(tt_[b_], 1e-12f));
 			cos_reduced_sum_chunk_run_ += angle_;
 		}
@@ -638,7 +645,9 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_3(
 	}
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
-		mse_[0] = mse_reduced_sum_ / t_;
-		cos_[0] = cos_reduced_sum_ / t_;
+		const float mse_reduced_ = mse_reduced_sum_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_ / t_;
+		mse_[0] = mse_reduced_;
+		cos_[0] = cos_reduced_;
 	}
 }

@@ -94,7 +94,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float mean_2_ = first_ + rest_sum_2_ / t_;
+	const float rest_ = rest_sum_2_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
@@ -116,9 +117,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
-		const float t_2_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
 		rstd_[r_] = rstd_2_;
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
@@ -178,9 +179,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? x_[a_pos_ * size_K_ + 0] : 0.0f;
-				const float mean_ = first_ + rest_sum_[a_pos_] / t_2_;
-				const float t_4_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(t_4_ + (isinf(t_4_) ? t_4_ - t_4_ : 0.0f) + t_3_);
+				const float rest_ = rest_sum_[a_pos_] / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (x_[a_pos_ * size_K_ + k_pos_] - mean_) * rstd_ * gamma_[k_pos_] + beta_[k_pos_];
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
@@ -290,7 +292,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float mean_2_ = first_ + rest_sum_2_ / t_;
+	const float rest_ = rest_sum_2_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
@@ -312,9 +315,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
-		const float t_2_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
 		rstd_[r_] = rstd_2_;
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
@@ -374,9 +377,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? float(x_[a_pos_ * size_K_ + 0]) : 0.0f;
-				const float mean_ = first_ + rest_sum_[a_pos_] / t_2_;
-				const float t_4_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(t_4_ + (isinf(t_4_) ? t_4_ - t_4_ : 0.0f) + t_3_);
+				const float rest_ = rest_sum_[a_pos_] / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (float(x_[a_pos_ * size_K_ + k_pos_]) - mean_) * rstd_ * float(gamma_[k_pos_]) + float(beta_[k_pos_]);
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
@@ -486,7 +490,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float mean_2_ = first_ + rest_sum_2_ / t_;
+	const float rest_ = rest_sum_2_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
@@ -508,9 +513,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
-		const float t_2_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
 		rstd_[r_] = rstd_2_;
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
@@ -570,9 +575,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_ + 0]) : 0.0f;
-				const float mean_ = first_ + rest_sum_[a_pos_] / t_2_;
-				const float t_4_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(t_4_ + (isinf(t_4_) ? t_4_ - t_4_ : 0.0f) + t_3_);
+				const float rest_ = rest_sum_[a_pos_] / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - mean_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
@@ -682,7 +688,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float mean_2_ = first_ + rest_sum_2_ / t_;
+	const float rest_ = rest_sum_2_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
@@ -704,9 +711,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
-		const float t_2_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
 		rstd_[r_] = rstd_2_;
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
@@ -766,9 +773,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? x_[a_pos_ * size_K_ + 0] : 0.0f;
-				const float mean_ = first_ + rest_sum_[a_pos_] / t_2_;
-				const float t_4_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(t_4_ + (isinf(t_4_) ? t_4_ - t_4_ : 0.0f) + t_3_);
+				const float rest_ = rest_sum_[a_pos_] / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (x_[a_pos_ * size_K_ + k_pos_] - mean_) * rstd_ * gamma_[k_pos_] + beta_[k_pos_];
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
@@ -878,7 +886,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float mean_2_ = first_ + rest_sum_2_ / t_;
+	const float rest_ = rest_sum_2_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
@@ -900,9 +909,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
-		const float t_2_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
 		rstd_[r_] = rstd_2_;
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
@@ -962,9 +971,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? float(x_[a_pos_ * size_K_ + 0]) : 0.0f;
-				const float mean_ = first_ + rest_sum_[a_pos_] / t_2_;
-				const float t_4_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(t_4_ + (isinf(t_4_) ? t_4_ - t_4_ : 0.0f) + t_3_);
+				const float rest_ = rest_sum_[a_pos_] / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (float(x_[a_pos_ * size_K_ + k_pos_]) - mean_) * rstd_ * float(gamma_[k_pos_]) + float(beta_[k_pos_]);
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
@@ -1074,7 +1084,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float mean_2_ = first_ + rest_sum_2_ / t_;
+	const float rest_ = rest_sum_2_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
@@ -1096,9 +1107,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
-		const float t_2_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
 		rstd_[r_] = rstd_2_;
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
@@ -1158,9 +1169,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_ + 0]) : 0.0f;
-				const float mean_ = first_ + rest_sum_[a_pos_] / t_2_;
-				const float t_4_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(t_4_ + (isinf(t_4_) ? t_4_ - t_4_ : 0.0f) + t_3_);
+				const float rest_ = rest_sum_[a_pos_] / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - mean_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;

@@ -122,7 +122,8 @@ kernel void kg_dd4f7221_mean_f32_2(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		y_[0] = y_reduced_sum_ / float(max(size_P_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
+		y_[0] = y_reduced_;
 	}
 }
 
@@ -212,7 +213,8 @@ kernel void kg_dd4f7221_mean_f16_2(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		y_[0] = y_reduced_sum_ / float(max(size_P_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
+		y_[0] = y_reduced_;
 	}
 }
 
@@ -302,7 +304,8 @@ kernel void kg_dd4f7221_mean_bf16_2(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		y_[0] = y_reduced_sum_ / float(max(size_P_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
+		y_[0] = y_reduced_;
 	}
 }
 

@@ -91,7 +91,8 @@ kernel void kg_dd4f7221_layernorm_f32(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float mean_2_ = first_ + rest_sum_ / t_;
+	const float rest_ = rest_sum_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float var_sum_run_ = 0.0f;
@@ -112,12 +113,12 @@ kernel void kg_dd4f7221_layernorm_f32(
 	for (int s_ = 0; s_ < 4; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
-	const float t_2_ = var_sum_ / t_;
-	const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
+	const float var_ = var_sum_ / t_;
+	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = x_[at_ + d_];
-		const float t_3_ = x_2_ - mean_2_;
-		y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+		const float t_2_ = x_2_ - mean_2_;
+		y_[at_ + d_] = t_2_ * rstd_2_ * gamma_[d_] + beta_[d_];
 	}
 	if (thread_ == 0) {
 		mean_[r_] = mean_2_;
@@ -176,7 +177,8 @@ kernel void kg_dd4f7221_layernorm_f16(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float mean_2_ = first_ + rest_sum_ / t_;
+	const float rest_ = rest_sum_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float var_sum_run_ = 0.0f;
@@ -197,12 +199,12 @@ kernel void kg_dd4f7221_layernorm_f16(
 	for (int s_ = 0; s_ < 4; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
-	const float t_2_ = var_sum_ / t_;
-	const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
+	const float var_ = var_sum_ / t_;
+	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = float(x_[at_ + d_]);
-		const float t_3_ = x_2_ - mean_2_;
-		y_[at_ + d_] = half(t_3_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
+		const float t_2_ = x_2_ - mean_2_;
+		y_[at_ + d_] = half(t_2_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
 	}
 	if (thread_ == 0) {
 		mean_[r_] = mean_2_;
@@ -261,7 +263,8 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float mean_2_ = first_ + rest_sum_ / t_;
+	const float rest_ = rest_sum_ / t_;
+	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float var_sum_run_ = 0.0f;
@@ -282,12 +285,12 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	for (int s_ = 0; s_ < 4; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
-	const float t_2_ = var_sum_ / t_;
-	const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
+	const float var_ = var_sum_ / t_;
+	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		const float t_3_ = x_2_ - mean_2_;
-		y_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+		const float t_2_ = x_2_ - mean_2_;
+		y_[at_ + d_] = kg_to_bf16(t_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
 	}
 	if (thread_ == 0) {
 		mean_[r_] = mean_2_;

@@ -82,8 +82,8 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	for (int s_ = 0; s_ < 4; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
-	const float t_ = meansq_sum_ / float(max(size_D_, 1));
-	const float rstd_2_ = precise::rsqrt(t_ + (isinf(t_) ? t_ - t_ : 0.0f) + args.eps_);
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = x_[at_ + d_];
 		y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
@@ -138,8 +138,8 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	for (int s_ = 0; s_ < 4; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
-	const float t_ = meansq_sum_ / float(max(size_D_, 1));
-	const float rstd_2_ = precise::rsqrt(t_ + (isinf(t_) ? t_ - t_ : 0.0f) + args.eps_);
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = float(x_[at_ + d_]);
 		y_[at_ + d_] = half(x_2_ * rstd_2_ * float(gamma_[d_]));
@@ -194,8 +194,8 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	for (int s_ = 0; s_ < 4; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
-	const float t_ = meansq_sum_ / float(max(size_D_, 1));
-	const float rstd_2_ = precise::rsqrt(t_ + (isinf(t_) ? t_ - t_ : 0.0f) + args.eps_);
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 		y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));

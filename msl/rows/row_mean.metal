@@ -76,7 +76,8 @@ kernel void kg_dd4f7221_row_mean_f32(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		y_[r_] = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		y_[r_] = y_reduced_;
 	}
 }
 
@@ -121,7 +122,8 @@ kernel void kg_dd4f7221_row_mean_f16(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		y_[r_] = half(y_reduced_sum_ / float(max(size_D_, 1)));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		y_[r_] = half(y_reduced_);
 	}
 }
 
@@ -166,7 +168,8 @@ kernel void kg_dd4f7221_row_mean_bf16(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		y_[r_] = kg_to_bf16(y_reduced_sum_ / float(max(size_D_, 1)));
+		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		y_[r_] = kg_to_bf16(y_reduced_);
 	}
 }
 

@@ -76,8 +76,14 @@ func typeList(types []runtime.DType) string {
 	return strings.Join(names, ",")
 }
 
+// reporter is the part of a test that checks report to.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
 // parity compares both devices for all rounds of arguments.
-func (c *checker) parity(t *testing.T, op *runtime.Op, variant int) {
+func (c *checker) parity(t reporter, op *runtime.Op, variant int) {
 	tried := 0
 	for round := range rounds {
 		a, ok := newArguments(op, variant, round, c.params)
@@ -92,7 +98,7 @@ func (c *checker) parity(t *testing.T, op *runtime.Op, variant int) {
 	}
 }
 
-func (c *checker) compare(t *testing.T, a *arguments) {
+func (c *checker) compare(t reporter, a *arguments) {
 	t.Helper()
 	want, wantErr := a.run(c.ref)
 	got, gotErr := a.run(c.dev)

@@ -47,11 +47,21 @@ func near(got, want float64, t runtime.DType, spread float64) bool {
 		return true
 	case math.IsNaN(want):
 		return math.IsNaN(got)
-	case math.IsNaN(spread): // a rounding error decides whether this is a number
+	case math.IsNaN(spread) || math.IsInf(spread, 0): // a rounding error decides whether this is a finite number
 		return true
+	case math.IsInf(want, 0):
+		return false
 	}
 	const factor = 64 // of a rounding error: about 1e-5, as for a single value
 	return math.Abs(got-want) <= tolerance(t, want)+factor*spread
+}
+
+// gap is how far two results are apart: NaN if one of them is no number.
+func gap(v, w float64) float64 {
+	if v == w || math.IsNaN(v) && math.IsNaN(w) {
+		return 0
+	}
+	return math.Abs(v - w)
 }
 
 // position turns a row-major index into one for each dimension.

@@ -116,8 +116,8 @@ func (a *arguments) spread(d *runtime.Device, at []array) ([][]float64, error) {
 		}
 		for i := range at {
 			for j, v := range moved[i].data {
-				if gap := math.Abs(v - at[i].data[j]); gap > spread[i][j] || math.IsNaN(gap) {
-					spread[i][j] = gap
+				if g := gap(v, at[i].data[j]); g > spread[i][j] || math.IsNaN(g) {
+					spread[i][j] = g
 				}
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"github.com/kernelgen/kgen/runtime"
 )
@@ -13,7 +12,7 @@ import (
 // slope compares the gradient with central differences along random
 // directions, on the reference device and for f32, in which differences are
 // still exact enough.
-func (c *checker) slope(t *testing.T, op *runtime.Op) {
+func (c *checker) slope(t reporter, op *runtime.Op) {
 	variant := slices.IndexFunc(op.Variants, func(v runtime.Variant) bool {
 		return !slices.ContainsFunc(append(slices.Clone(v.Ins), v.Outs...), func(t runtime.DType) bool {
 			return t == runtime.F16 || t == runtime.BF16
@@ -40,7 +39,7 @@ func (c *checker) slope(t *testing.T, op *runtime.Op) {
 
 // slopeAt compares at the arguments, or, where a result is not finite there, at
 // their absolute values: roots and logarithms want those.
-func (c *checker) slopeAt(t *testing.T, a *arguments) error {
+func (c *checker) slopeAt(t reporter, a *arguments) error {
 	outs, err := a.run(c.ref)
 	if err == nil && !finite(outs) {
 		a = a.positive()
@@ -69,7 +68,7 @@ func (c *checker) slopeAt(t *testing.T, a *arguments) error {
 
 // alongDirection compares the slope of sum(cotangent*output) along a random
 // direction with what the gradient says it is.
-func (c *checker) alongDirection(t *testing.T, rng *rand.Rand, a *arguments, outs, cotangents, grads []array) error {
+func (c *checker) alongDirection(t reporter, rng *rand.Rand, a *arguments, outs, cotangents, grads []array) error {
 	direction := make([][]float64, len(a.ins))
 	var says, scale float64
 	for k, i := range a.op.Grad.Outs {

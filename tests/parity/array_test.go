@@ -119,7 +119,9 @@ func dotAll(t testing.TB, b *runtime.Batch, outs []runtime.Handle, cotangents []
 		if c.dtype == runtime.InvalidDType {
 			continue
 		}
-		part := weighted(b, outs[i], c.upload(t, b.Device()))
+		w := c.upload(t, b.Device())
+		part := weighted(b, outs[i], w)
+		closeHandle(t, w) // the batch goes on using it
 		if total != nil {
 			part = ops.AddDeferred(b, runtime.As[f32](total.Untyped()), part)
 		}

@@ -106,7 +106,7 @@ func typed(v golden.Tensor, t expr.DType) array {
 }
 
 // goldenParams returns the case's parameters, the defaults where it has none.
-func goldenParams(t *testing.T, p *expr.Program, c golden.Case) []any {
+func goldenParams(t testing.TB, p *expr.Program, c golden.Case) []any {
 	t.Helper()
 	var params []any
 	for _, q := range p.Params {

@@ -61,6 +61,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("KGEN_ROOT", root)
 			return nil
 		},
+		Condition: condition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"usermod":  userModule,
 			"snapshot": snapshot,
@@ -68,6 +69,20 @@ func TestScripts(t *testing.T) {
 			"nobody":   nobody,
 		},
 	})
+}
+
+// condition knows, beside the conditions of testscript, cgo: there is a C
+// compiler, and so the generated C sources can be built.
+func condition(name string) (bool, error) {
+	if name != "cgo" {
+		return false, fmt.Errorf("unknown condition %s", name)
+	}
+	cc, err := exec.Command("go", "env", "CC").Output()
+	if err != nil {
+		return false, err
+	}
+	_, err = exec.LookPath(strings.TrimSpace(string(cc)))
+	return err == nil, nil
 }
 
 // goEnvironment returns what the go command needs in a script, whose home

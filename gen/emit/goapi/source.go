@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ func newFile(pkg, spec string) *jen.File {
 // the descriptors that they hand to the runtime.
 func Source(f *File) ([]byte, error) {
 	file := newFile(f.Package, f.Spec)
+	file.ImportName(f.Kernels, path.Base(f.Kernels))
 	for _, c := range f.Consts {
 		defaultConst(file, c)
 	}

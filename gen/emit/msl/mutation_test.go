@@ -40,6 +40,7 @@ func subjects(t *testing.T) map[string]subject {
 		"cols": {instance(t, "bias_grad", nil, f32), []call{
 			{axes: ax{"R": {9000}, "N": {35}}, terms: 1000},
 		}, []string{"mul(lanes, 1024)", "mul(lanes, 32)"}},
+		"inout": {parsed(t, inoutRow), []call{{axes: ax{"R": {2}, "D": {150}}, terms: 75}}, nil},
 		"matmul": {instance(t, "matmul_bias", transposed("n", "n"), f32), []call{
 			{axes: ax{"Z": {2}, "M": {70}, "N": {69}, "K": {37}}},
 		}, nil},

@@ -2,6 +2,7 @@ package simt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/expr"
@@ -161,10 +162,19 @@ func (l *lowering) when(c ir.Expr, body func()) {
 	l.Emit(s)
 }
 
-// stores writes what the given stores compute.
+// stores writes what the given stores compute. Each sees the old value of an
+// inout, so where there is one all values are there before the first is written.
 func (l *lowering) stores(ss []*plan.Store) {
-	for _, s := range ss {
-		l.Store(s.T, l.Value(s.Expr))
+	inout := slices.ContainsFunc(ss, func(s *plan.Store) bool { return s.T.Role == expr.InOut })
+	values := make([]ir.Expr, len(ss))
+	for i, s := range ss {
+		values[i] = l.Value(s.Expr)
+		if inout && len(ss) > 1 {
+			values[i] = l.Name(s.T.Name+"_new", values[i])
+		}
+	}
+	for i, s := range ss {
+		l.Store(s.T, values[i])
 	}
 }
 

@@ -1,9 +1,12 @@
 package vec
 
 import (
+	"slices"
+
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/ir"
 	"github.com/kernelgen/kgen/gen/lower"
+	"github.com/kernelgen/kgen/gen/plan"
 )
 
 // mapKernel computes each element of the outputs on its own: an item is a tile
@@ -80,8 +83,27 @@ func (l *lowering) readsByIndex() bool {
 	return false
 }
 
-func (l *lowering) stores() {
-	for _, s := range l.k.Stores {
-		l.store(s)
+// stores computes every value and then writes them: what one store writes may be
+// what another reads.
+func (l *lowering) stores() { l.storeAll(l.k.Stores) }
+
+func (l *lowering) storeAll(stores []*plan.Store) {
+	for i, x := range l.values(stores) {
+		l.Store(stores[i].T, x)
 	}
+}
+
+// values computes what the stores write; where one of them overwrites an inout,
+// each value is held in a variable.
+func (l *lowering) values(stores []*plan.Store) []ir.Expr {
+	hold := len(l.k.Stores) > 1 && slices.ContainsFunc(l.k.Stores, func(s *plan.Store) bool { return s.T.Role == expr.InOut })
+	var xs []ir.Expr
+	for _, s := range stores {
+		x := l.Value(s.Expr)
+		if hold {
+			x = l.Name(s.T.Name, x)
+		}
+		xs = append(xs, x)
+	}
+	return xs
 }

@@ -19,25 +19,24 @@ func (l *lowering) rows() {
 		for _, pass := range l.k.Passes() {
 			l.rowPass(pass, lower.Int(0), l.Size(last(l.k.Red)))
 		}
-		var perElement []*plan.Store
+		var perRow, perElement []*plan.Store
 		for _, s := range l.k.Stores {
 			if len(s.T.Axes) > len(l.k.Par) {
 				perElement = append(perElement, s)
 			} else {
-				l.store(s)
+				perRow = append(perRow, s)
 			}
 		}
-		if len(perElement) == 0 {
-			return
-		}
-		inner := last(l.k.Red)
-		l.nest(l.k.Red[:len(l.k.Red)-1], func() {
-			l.along(inner, lower.Int(0), l.Size(inner), func() {
-				for _, s := range perElement {
-					l.store(s)
-				}
+		values := l.values(perRow)
+		if len(perElement) > 0 {
+			inner := last(l.k.Red)
+			l.nest(l.k.Red[:len(l.k.Red)-1], func() {
+				l.along(inner, lower.Int(0), l.Size(inner), func() { l.storeAll(perElement) })
 			})
-		})
+		}
+		for i, x := range values {
+			l.Store(perRow[i].T, x)
+		}
 	})
 	l.out.Cost = l.k.Red
 	l.perItem = int64(1 + len(l.k.Stages))
@@ -52,9 +51,7 @@ func (l *lowering) partial() {
 		for _, pass := range l.k.Passes() {
 			l.rowPass(pass, from, to)
 		}
-		for _, s := range l.k.Stores {
-			l.store(s)
-		}
+		l.stores()
 	})
 	l.perItem = plan.ChunkSize
 }

@@ -231,6 +231,3 @@ func (l *lowering) nest(axes []*expr.Axis, body func()) {
 	}
 	l.loop(axes[0], lower.Int(0), l.Size(axes[0]), func() { l.nest(axes[1:], body) })
 }
-
-// store writes what s computes.
-func (l *lowering) store(s *plan.Store) { l.Store(s.T, l.Value(s.Expr)) }

@@ -47,7 +47,7 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_D_;
 	const float t_2_ = (float)kgi_max(args->size_D_, 1);
-	const float t_6_ = args->eps_;
+	const float t_5_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
@@ -68,7 +68,8 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 		}
 		const float rest_sum_3_ = kg_hsum(rest_sum_);
 		vf var_sum_ = kg_splat(0.0f);
-		const float mean_2_ = first_ + rest_sum_3_ / t_2_;
+		const float rest_ = rest_sum_3_ / t_2_;
+		const float mean_2_ = first_ + rest_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
 			vf var_sum_2_ = kg_splat(0.0f);
@@ -86,21 +87,21 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 			var_sum_ += var_sum_2_;
 		}
 		const float var_sum_3_ = kg_hsum(var_sum_);
-		kg_st_f32(mean_ + item_, mean_2_);
-		const float t_5_ = var_sum_3_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(t_5_ + (kgs_isinf(t_5_) ? t_5_ - t_5_ : 0.0f) + t_6_);
-		kg_st_f32(rstd_ + item_, rstd_2_);
+		const float var_ = var_sum_3_ / t_2_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
 		int64_t d_3_ = 0;
 		for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
 			const vf x_6_ = kg_load_f32(x_ + at_ + d_3_);
-			const vf t_7_ = x_6_ - kg_splat(mean_2_);
-			kg_store_f32(y_ + at_ + d_3_, t_7_ * kg_splat(rstd_2_) * kg_load_f32(gamma_ + d_3_) + kg_load_f32(beta_ + d_3_));
+			const vf t_6_ = x_6_ - kg_splat(mean_2_);
+			kg_store_f32(y_ + at_ + d_3_, t_6_ * kg_splat(rstd_2_) * kg_load_f32(gamma_ + d_3_) + kg_load_f32(beta_ + d_3_));
 		}
 		if (d_3_ < args->size_D_) {
 			const vf x_7_ = kg_loadn_f32(x_ + at_ + d_3_, args->size_D_ - d_3_);
-			const vf t_8_ = x_7_ - kg_splat(mean_2_);
-			kg_storen_f32(y_ + at_ + d_3_, t_8_ * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_) + kg_loadn_f32(beta_ + d_3_, args->size_D_ - d_3_), args->size_D_ - d_3_);
+			const vf t_7_ = x_7_ - kg_splat(mean_2_);
+			kg_storen_f32(y_ + at_ + d_3_, t_7_ * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_) + kg_loadn_f32(beta_ + d_3_, args->size_D_ - d_3_), args->size_D_ - d_3_);
 		}
+		kg_st_f32(mean_ + item_, mean_2_);
+		kg_st_f32(rstd_ + item_, rstd_2_);
 	}
 }
 

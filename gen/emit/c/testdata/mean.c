@@ -78,7 +78,8 @@ static void KG_NAME(kg_test_mean_2)(const kg_call *call, int64_t lo, int64_t hi)
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
 		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		kg_st_f32(y_, y_reduced_sum_3_ / t_);
+		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		kg_st_f32(y_, y_reduced_);
 	}
 }
 

@@ -118,7 +118,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 		const float average_sum_3_ = kg_hsum(average_sum_);
 		const float logtotal_ = kgs_log(total_3_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f32(logits_ + at_ + target_value_) : 0.0f) - base_;
-		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * (average_sum_3_ / t_6_) : logtotal_ - hit_ : 0.0f);
+		const float average_ = average_sum_3_ / t_6_;
+		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * average_ : logtotal_ - hit_ : 0.0f);
 		kg_st_f32(lse_ + item_, counted_ ? base_ + logtotal_ : 0.0f);
 	}
 }
@@ -178,7 +179,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 		const float average_sum_3_ = kg_hsum(average_sum_);
 		const float logtotal_ = kgs_log(total_3_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f16(logits_ + at_ + target_value_) : 0.0f) - base_;
-		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * (average_sum_3_ / t_6_) : logtotal_ - hit_ : 0.0f);
+		const float average_ = average_sum_3_ / t_6_;
+		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * average_ : logtotal_ - hit_ : 0.0f);
 		kg_st_f32(lse_ + item_, counted_ ? base_ + logtotal_ : 0.0f);
 	}
 }
@@ -238,7 +240,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 		const float average_sum_3_ = kg_hsum(average_sum_);
 		const float logtotal_ = kgs_log(total_3_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_bf16(logits_ + at_ + target_value_) : 0.0f) - base_;
-		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * (average_sum_3_ / t_6_) : logtotal_ - hit_ : 0.0f);
+		const float average_ = average_sum_3_ / t_6_;
+		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * average_ : logtotal_ - hit_ : 0.0f);
 		kg_st_f32(lse_ + item_, counted_ ? base_ + logtotal_ : 0.0f);
 	}
 }

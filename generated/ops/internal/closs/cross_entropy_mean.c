@@ -186,7 +186,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_2)(const kg_call *call, i
 					const float top_2_ = kg_ld_f32(top_ + i_R_);
 					const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 					const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f32(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - base_;
-					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * (kg_ld_f32(average_sum_ + i_R_) / t_4_) : logtotal_ - hit_;
+					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_4_;
+					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
 				}
 			}
 			sum_chunk_2_ += sum_chunk_3_;
@@ -321,7 +322,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_2)(const kg_call *call, i
 					const float top_2_ = kg_ld_f32(top_ + i_R_);
 					const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 					const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f16(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - base_;
-					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * (kg_ld_f32(average_sum_ + i_R_) / t_4_) : logtotal_ - hit_;
+					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_4_;
+					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
 				}
 			}
 			sum_chunk_2_ += sum_chunk_3_;
@@ -456,7 +458,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_2)(const kg_call *call, 
 					const float top_2_ = kg_ld_f32(top_ + i_R_);
 					const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 					const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_bf16(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - base_;
-					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * (kg_ld_f32(average_sum_ + i_R_) / t_4_) : logtotal_ - hit_;
+					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_4_;
+					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
 				}
 			}
 			sum_chunk_2_ += sum_chunk_3_;

@@ -69,8 +69,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_f32)(const kg_call *call, int64_t lo, in
 	const kg_dd4f7221_kd_loss_f32_args *args = call->block;
 	(void)args;
 	const float t_3_ = (float)kgi_max(args->size_D_, 1);
-	const float t_5_ = args->alpha_;
-	const float t_6_ = args->beta_;
+	const float t_4_ = args->alpha_;
+	const float t_5_ = args->beta_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf st_ = kg_splat(0.0f);
 		vf ss_ = kg_splat(0.0f);
@@ -111,11 +111,11 @@ static void KG_NAME(kg_dd4f7221_kd_loss_f32)(const kg_call *call, int64_t lo, in
 		const float ss_3_ = kg_hsum(ss_);
 		const float tt_3_ = kg_hsum(tt_);
 		const float gap_sum_3_ = kg_hsum(gap_sum_);
-		const float t_4_ = gap_sum_3_ / t_3_;
-		kg_st_f32(mse_ + item_, t_4_);
+		const float gap_ = gap_sum_3_ / t_3_;
 		const float angle_ = st_3_ * kgs_rsqrt(kgs_max(ss_3_, 1e-12f)) * kgs_rsqrt(kgs_max(tt_3_, 1e-12f));
+		kg_st_f32(mse_ + item_, gap_);
 		kg_st_f32(cos_ + item_, angle_);
-		kg_st_f32(loss_ + item_, t_5_ * (1.0f - angle_) + t_6_ * t_4_);
+		kg_st_f32(loss_ + item_, t_4_ * (1.0f - angle_) + t_5_ * gap_);
 	}
 }
 
@@ -129,8 +129,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_f16)(const kg_call *call, int64_t lo, in
 	const kg_dd4f7221_kd_loss_f16_args *args = call->block;
 	(void)args;
 	const float t_3_ = (float)kgi_max(args->size_D_, 1);
-	const float t_5_ = args->alpha_;
-	const float t_6_ = args->beta_;
+	const float t_4_ = args->alpha_;
+	const float t_5_ = args->beta_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf st_ = kg_splat(0.0f);
 		vf ss_ = kg_splat(0.0f);
@@ -171,11 +171,11 @@ static void KG_NAME(kg_dd4f7221_kd_loss_f16)(const kg_call *call, int64_t lo, in
 		const float ss_3_ = kg_hsum(ss_);
 		const float tt_3_ = kg_hsum(tt_);
 		const float gap_sum_3_ = kg_hsum(gap_sum_);
-		const float t_4_ = gap_sum_3_ / t_3_;
-		kg_st_f32(mse_ + item_, t_4_);
+		const float gap_ = gap_sum_3_ / t_3_;
 		const float angle_ = st_3_ * kgs_rsqrt(kgs_max(ss_3_, 1e-12f)) * kgs_rsqrt(kgs_max(tt_3_, 1e-12f));
+		kg_st_f32(mse_ + item_, gap_);
 		kg_st_f32(cos_ + item_, angle_);
-		kg_st_f32(loss_ + item_, t_5_ * (1.0f - angle_) + t_6_ * t_4_);
+		kg_st_f32(loss_ + item_, t_4_ * (1.0f - angle_) + t_5_ * gap_);
 	}
 }
 
@@ -189,8 +189,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_bf16)(const kg_call *call, int64_t lo, i
 	const kg_dd4f7221_kd_loss_bf16_args *args = call->block;
 	(void)args;
 	const float t_3_ = (float)kgi_max(args->size_D_, 1);
-	const float t_5_ = args->alpha_;
-	const float t_6_ = args->beta_;
+	const float t_4_ = args->alpha_;
+	const float t_5_ = args->beta_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf st_ = kg_splat(0.0f);
 		vf ss_ = kg_splat(0.0f);
@@ -231,11 +231,11 @@ static void KG_NAME(kg_dd4f7221_kd_loss_bf16)(const kg_call *call, int64_t lo, i
 		const float ss_3_ = kg_hsum(ss_);
 		const float tt_3_ = kg_hsum(tt_);
 		const float gap_sum_3_ = kg_hsum(gap_sum_);
-		const float t_4_ = gap_sum_3_ / t_3_;
-		kg_st_f32(mse_ + item_, t_4_);
+		const float gap_ = gap_sum_3_ / t_3_;
 		const float angle_ = st_3_ * kgs_rsqrt(kgs_max(ss_3_, 1e-12f)) * kgs_rsqrt(kgs_max(tt_3_, 1e-12f));
+		kg_st_f32(mse_ + item_, gap_);
 		kg_st_f32(cos_ + item_, angle_);
-		kg_st_f32(loss_ + item_, t_5_ * (1.0f - angle_) + t_6_ * t_4_);
+		kg_st_f32(loss_ + item_, t_4_ * (1.0f - angle_) + t_5_ * gap_);
 	}
 }
 

@@ -146,12 +146,14 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f32_2)(const kg_call *call, int6
 			vf cos_reduced_sum_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				mse_reduced_sum_chunk_3_ += kg_load_f32(gap_sum_ + d_) / kg_splat(t_);
+				const vf gap_ = kg_load_f32(gap_sum_ + d_) / kg_splat(t_);
+				mse_reduced_sum_chunk_3_ += gap_;
 				const vf angle_ = kg_load_f32(st_ + d_) * kg_rsqrt(kg_max(kg_load_f32(ss_ + d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_load_f32(tt_ + d_), kg_splat(1e-12f)));
 				cos_reduced_sum_chunk_3_ += angle_;
 			}
 			if (d_ < end_) {
-				mse_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(gap_sum_ + d_, end_ - d_) / kg_splat(t_), kg_splat(0.0f));
+				const vf gap_2_ = kg_loadn_f32(gap_sum_ + d_, end_ - d_) / kg_splat(t_);
+				mse_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), gap_2_, kg_splat(0.0f));
 				const vf angle_2_ = kg_loadn_f32(st_ + d_, end_ - d_) * kg_rsqrt(kg_max(kg_loadn_f32(ss_ + d_, end_ - d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_loadn_f32(tt_ + d_, end_ - d_), kg_splat(1e-12f)));
 				cos_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), angle_2_, kg_splat(0.0f));
 			}
@@ -195,8 +197,10 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f32_3)(const kg_call *call, int6
 		}
 		const float mse_reduced_sum_3_ = kg_hsum(mse_reduced_sum_);
 		const float cos_reduced_sum_3_ = kg_hsum(cos_reduced_sum_);
-		kg_st_f32(mse_, mse_reduced_sum_3_ / t_);
-		kg_st_f32(cos_, cos_reduced_sum_3_ / t_);
+		const float mse_reduced_ = mse_reduced_sum_3_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_3_ / t_;
+		kg_st_f32(mse_, mse_reduced_);
+		kg_st_f32(cos_, cos_reduced_);
 	}
 }
 
@@ -279,12 +283,14 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f16_2)(const kg_call *call, int6
 			vf cos_reduced_sum_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				mse_reduced_sum_chunk_3_ += kg_load_f32(gap_sum_ + d_) / kg_splat(t_);
+				const vf gap_ = kg_load_f32(gap_sum_ + d_) / kg_splat(t_);
+				mse_reduced_sum_chunk_3_ += gap_;
 				const vf angle_ = kg_load_f32(st_ + d_) * kg_rsqrt(kg_max(kg_load_f32(ss_ + d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_load_f32(tt_ + d_), kg_splat(1e-12f)));
 				cos_reduced_sum_chunk_3_ += angle_;
 			}
 			if (d_ < end_) {
-				mse_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(gap_sum_ + d_, end_ - d_) / kg_splat(t_), kg_splat(0.0f));
+				const vf gap_2_ = kg_loadn_f32(gap_sum_ + d_, end_ - d_) / kg_splat(t_);
+				mse_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), gap_2_, kg_splat(0.0f));
 				const vf angle_2_ = kg_loadn_f32(st_ + d_, end_ - d_) * kg_rsqrt(kg_max(kg_loadn_f32(ss_ + d_, end_ - d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_loadn_f32(tt_ + d_, end_ - d_), kg_splat(1e-12f)));
 				cos_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), angle_2_, kg_splat(0.0f));
 			}
@@ -328,8 +334,10 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f16_3)(const kg_call *call, int6
 		}
 		const float mse_reduced_sum_3_ = kg_hsum(mse_reduced_sum_);
 		const float cos_reduced_sum_3_ = kg_hsum(cos_reduced_sum_);
-		kg_st_f32(mse_, mse_reduced_sum_3_ / t_);
-		kg_st_f32(cos_, cos_reduced_sum_3_ / t_);
+		const float mse_reduced_ = mse_reduced_sum_3_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_3_ / t_;
+		kg_st_f32(mse_, mse_reduced_);
+		kg_st_f32(cos_, cos_reduced_);
 	}
 }
 
@@ -412,12 +420,14 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_bf16_2)(const kg_call *call, int
 			vf cos_reduced_sum_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				mse_reduced_sum_chunk_3_ += kg_load_f32(gap_sum_ + d_) / kg_splat(t_);
+				const vf gap_ = kg_load_f32(gap_sum_ + d_) / kg_splat(t_);
+				mse_reduced_sum_chunk_3_ += gap_;
 				const vf angle_ = kg_load_f32(st_ + d_) * kg_rsqrt(kg_max(kg_load_f32(ss_ + d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_load_f32(tt_ + d_), kg_splat(1e-12f)));
 				cos_reduced_sum_chunk_3_ += angle_;
 			}
 			if (d_ < end_) {
-				mse_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(gap_sum_ + d_, end_ - d_) / kg_splat(t_), kg_splat(0.0f));
+				const vf gap_2_ = kg_loadn_f32(gap_sum_ + d_, end_ - d_) / kg_splat(t_);
+				mse_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), gap_2_, kg_splat(0.0f));
 				const vf angle_2_ = kg_loadn_f32(st_ + d_, end_ - d_) * kg_rsqrt(kg_max(kg_loadn_f32(ss_ + d_, end_ - d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_loadn_f32(tt_ + d_, end_ - d_), kg_splat(1e-12f)));
 				cos_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), angle_2_, kg_splat(0.0f));
 			}
@@ -461,8 +471,10 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_bf16_3)(const kg_call *call, int
 		}
 		const float mse_reduced_sum_3_ = kg_hsum(mse_reduced_sum_);
 		const float cos_reduced_sum_3_ = kg_hsum(cos_reduced_sum_);
-		kg_st_f32(mse_, mse_reduced_sum_3_ / t_);
-		kg_st_f32(cos_, cos_reduced_sum_3_ / t_);
+		const float mse_reduced_ = mse_reduced_sum_3_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_3_ / t_;
+		kg_st_f32(mse_, mse_reduced_);
+		kg_st_f32(cos_, cos_reduced_);
 	}
 }
 

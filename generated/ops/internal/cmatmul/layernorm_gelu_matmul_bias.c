@@ -298,7 +298,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_6_ = args->eps_;
+	const float t_5_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -319,7 +319,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float mean_2_ = first_ + rest_sum_4_ / t_2_;
+		const float rest_ = rest_sum_4_ / t_2_;
+		const float mean_2_ = first_ + rest_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
@@ -337,9 +338,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
+		const float var_ = var_sum_4_ / t_2_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
 		kg_st_f32(mean_ + item_, mean_2_);
-		const float t_5_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(t_5_ + (kgs_isinf(t_5_) ? t_5_ - t_5_ : 0.0f) + t_6_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
@@ -363,7 +364,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)(const kg_cal
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_4_ = args->eps_;
+	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -380,9 +381,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)(const kg_cal
 				const int64_t at_ = row_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
-				const float mean_ = first_ + kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float t_3_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(t_3_ + (kgs_isinf(t_3_) ? t_3_ - t_3_ : 0.0f) + t_4_);
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
@@ -416,7 +418,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_6_ = args->eps_;
+	const float t_5_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -437,7 +439,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float mean_2_ = first_ + rest_sum_4_ / t_2_;
+		const float rest_ = rest_sum_4_ / t_2_;
+		const float mean_2_ = first_ + rest_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
@@ -455,9 +458,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
+		const float var_ = var_sum_4_ / t_2_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
 		kg_st_f32(mean_ + item_, mean_2_);
-		const float t_5_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(t_5_ + (kgs_isinf(t_5_) ? t_5_ - t_5_ : 0.0f) + t_6_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
@@ -481,7 +484,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)(const kg_cal
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_4_ = args->eps_;
+	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -498,9 +501,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)(const kg_cal
 				const int64_t at_ = row_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
-				const float mean_ = first_ + kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float t_3_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(t_3_ + (kgs_isinf(t_3_) ? t_3_ - t_3_ : 0.0f) + t_4_);
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
@@ -534,7 +538,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_6_ = args->eps_;
+	const float t_5_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -555,7 +559,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float mean_2_ = first_ + rest_sum_4_ / t_2_;
+		const float rest_ = rest_sum_4_ / t_2_;
+		const float mean_2_ = first_ + rest_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
@@ -573,9 +578,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
+		const float var_ = var_sum_4_ / t_2_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
 		kg_st_f32(mean_ + item_, mean_2_);
-		const float t_5_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(t_5_ + (kgs_isinf(t_5_) ? t_5_ - t_5_ : 0.0f) + t_6_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
@@ -599,7 +604,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)(const kg_ca
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_4_ = args->eps_;
+	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -616,9 +621,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)(const kg_ca
 				const int64_t at_ = row_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
-				const float mean_ = first_ + kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float t_3_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(t_3_ + (kgs_isinf(t_3_) ? t_3_ - t_3_ : 0.0f) + t_4_);
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
@@ -652,7 +658,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1)(const kg_cal
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_6_ = args->eps_;
+	const float t_5_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -673,7 +679,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1)(const kg_cal
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float mean_2_ = first_ + rest_sum_4_ / t_2_;
+		const float rest_ = rest_sum_4_ / t_2_;
+		const float mean_2_ = first_ + rest_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
@@ -691,9 +698,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1)(const kg_cal
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
+		const float var_ = var_sum_4_ / t_2_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
 		kg_st_f32(mean_ + item_, mean_2_);
-		const float t_5_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(t_5_ + (kgs_isinf(t_5_) ? t_5_ - t_5_ : 0.0f) + t_6_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
@@ -717,7 +724,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_cal
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_4_ = args->eps_;
+	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -734,9 +741,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_cal
 				const int64_t at_ = row_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
-				const float mean_ = first_ + kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float t_3_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(t_3_ + (kgs_isinf(t_3_) ? t_3_ - t_3_ : 0.0f) + t_4_);
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
@@ -770,7 +778,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1)(const kg_cal
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_6_ = args->eps_;
+	const float t_5_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -791,7 +799,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1)(const kg_cal
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float mean_2_ = first_ + rest_sum_4_ / t_2_;
+		const float rest_ = rest_sum_4_ / t_2_;
+		const float mean_2_ = first_ + rest_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
@@ -809,9 +818,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1)(const kg_cal
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
+		const float var_ = var_sum_4_ / t_2_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
 		kg_st_f32(mean_ + item_, mean_2_);
-		const float t_5_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(t_5_ + (kgs_isinf(t_5_) ? t_5_ - t_5_ : 0.0f) + t_6_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
@@ -835,7 +844,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_cal
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_4_ = args->eps_;
+	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -852,9 +861,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_cal
 				const int64_t at_ = row_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
-				const float mean_ = first_ + kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float t_3_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(t_3_ + (kgs_isinf(t_3_) ? t_3_ - t_3_ : 0.0f) + t_4_);
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
@@ -888,7 +898,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1)(const kg_ca
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_6_ = args->eps_;
+	const float t_5_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -909,7 +919,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1)(const kg_ca
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float mean_2_ = first_ + rest_sum_4_ / t_2_;
+		const float rest_ = rest_sum_4_ / t_2_;
+		const float mean_2_ = first_ + rest_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
@@ -927,9 +938,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1)(const kg_ca
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
+		const float var_ = var_sum_4_ / t_2_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
 		kg_st_f32(mean_ + item_, mean_2_);
-		const float t_5_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(t_5_ + (kgs_isinf(t_5_) ? t_5_ - t_5_ : 0.0f) + t_6_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
@@ -953,7 +964,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_4_ = args->eps_;
+	const float t_3_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -970,9 +981,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 				const int64_t at_ = row_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
-				const float mean_ = first_ + kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float t_3_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(t_3_ + (kgs_isinf(t_3_) ? t_3_ - t_3_ : 0.0f) + t_4_);
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float mean_ = first_ + rest_;
+				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);

@@ -112,7 +112,8 @@ static void KG_NAME(kg_dd4f7221_mean_f32_2)(const kg_call *call, int64_t lo, int
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
 		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		kg_st_f32(y_, y_reduced_sum_3_ / t_);
+		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		kg_st_f32(y_, y_reduced_);
 	}
 }
 
@@ -165,7 +166,8 @@ static void KG_NAME(kg_dd4f7221_mean_f16_2)(const kg_call *call, int64_t lo, int
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
 		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		kg_st_f32(y_, y_reduced_sum_3_ / t_);
+		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		kg_st_f32(y_, y_reduced_);
 	}
 }
 
@@ -218,7 +220,8 @@ static void KG_NAME(kg_dd4f7221_mean_bf16_2)(const kg_call *call, int64_t lo, in
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
 		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		kg_st_f32(y_, y_reduced_sum_3_ / t_);
+		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		kg_st_f32(y_, y_reduced_);
 	}
 }
 

@@ -76,7 +76,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f32)(const kg_call *call, int64_t lo, in
 	const kg_dd4f7221_rmsnorm_f32_args *args = call->block;
 	(void)args;
 	const float t_ = (float)kgi_max(args->size_D_, 1);
-	const float t_3_ = args->eps_;
+	const float t_2_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf meansq_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
@@ -95,9 +95,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f32)(const kg_call *call, int64_t lo, in
 			meansq_sum_ += meansq_sum_2_;
 		}
 		const float meansq_sum_3_ = kg_hsum(meansq_sum_);
-		const float t_2_ = meansq_sum_3_ / t_;
-		const float rstd_2_ = kgs_rsqrt(t_2_ + (kgs_isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + t_3_);
-		kg_st_f32(rstd_ + item_, rstd_2_);
+		const float meansq_ = meansq_sum_3_ / t_;
+		const float rstd_2_ = kgs_rsqrt(meansq_ + (kgs_isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + t_2_);
 		int64_t d_2_ = 0;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
 			const vf x_4_ = kg_load_f32(x_ + at_ + d_2_);
@@ -107,6 +106,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f32)(const kg_call *call, int64_t lo, in
 			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_);
 			kg_storen_f32(y_ + at_ + d_2_, x_5_ * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
 		}
+		kg_st_f32(rstd_ + item_, rstd_2_);
 	}
 }
 
@@ -119,7 +119,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f16)(const kg_call *call, int64_t lo, in
 	const kg_dd4f7221_rmsnorm_f16_args *args = call->block;
 	(void)args;
 	const float t_ = (float)kgi_max(args->size_D_, 1);
-	const float t_3_ = args->eps_;
+	const float t_2_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf meansq_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
@@ -138,9 +138,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f16)(const kg_call *call, int64_t lo, in
 			meansq_sum_ += meansq_sum_2_;
 		}
 		const float meansq_sum_3_ = kg_hsum(meansq_sum_);
-		const float t_2_ = meansq_sum_3_ / t_;
-		const float rstd_2_ = kgs_rsqrt(t_2_ + (kgs_isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + t_3_);
-		kg_st_f32(rstd_ + item_, rstd_2_);
+		const float meansq_ = meansq_sum_3_ / t_;
+		const float rstd_2_ = kgs_rsqrt(meansq_ + (kgs_isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + t_2_);
 		int64_t d_2_ = 0;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
 			const vf x_4_ = kg_load_f16(x_ + at_ + d_2_);
@@ -150,6 +149,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f16)(const kg_call *call, int64_t lo, in
 			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_2_, args->size_D_ - d_2_);
 			kg_storen_f16(y_ + at_ + d_2_, x_5_ * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
 		}
+		kg_st_f32(rstd_ + item_, rstd_2_);
 	}
 }
 
@@ -162,7 +162,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_bf16)(const kg_call *call, int64_t lo, i
 	const kg_dd4f7221_rmsnorm_bf16_args *args = call->block;
 	(void)args;
 	const float t_ = (float)kgi_max(args->size_D_, 1);
-	const float t_3_ = args->eps_;
+	const float t_2_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf meansq_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
@@ -181,9 +181,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_bf16)(const kg_call *call, int64_t lo, i
 			meansq_sum_ += meansq_sum_2_;
 		}
 		const float meansq_sum_3_ = kg_hsum(meansq_sum_);
-		const float t_2_ = meansq_sum_3_ / t_;
-		const float rstd_2_ = kgs_rsqrt(t_2_ + (kgs_isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + t_3_);
-		kg_st_f32(rstd_ + item_, rstd_2_);
+		const float meansq_ = meansq_sum_3_ / t_;
+		const float rstd_2_ = kgs_rsqrt(meansq_ + (kgs_isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + t_2_);
 		int64_t d_2_ = 0;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
 			const vf x_4_ = kg_load_bf16(x_ + at_ + d_2_);
@@ -193,6 +192,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_bf16)(const kg_call *call, int64_t lo, i
 			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_2_, args->size_D_ - d_2_);
 			kg_storen_bf16(y_ + at_ + d_2_, x_5_ * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
 		}
+		kg_st_f32(rstd_ + item_, rstd_2_);
 	}
 }
 

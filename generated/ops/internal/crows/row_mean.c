@@ -70,7 +70,8 @@ static void KG_NAME(kg_dd4f7221_row_mean_f32)(const kg_call *call, int64_t lo, i
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
 		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		kg_st_f32(y_ + item_, y_reduced_sum_3_ / t_);
+		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		kg_st_f32(y_ + item_, y_reduced_);
 	}
 }
 
@@ -97,7 +98,8 @@ static void KG_NAME(kg_dd4f7221_row_mean_f16)(const kg_call *call, int64_t lo, i
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
 		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		kg_st_f16(y_ + item_, y_reduced_sum_3_ / t_);
+		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		kg_st_f16(y_ + item_, y_reduced_);
 	}
 }
 
@@ -124,7 +126,8 @@ static void KG_NAME(kg_dd4f7221_row_mean_bf16)(const kg_call *call, int64_t lo, 
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
 		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		kg_st_bf16(y_ + item_, y_reduced_sum_3_ / t_);
+		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		kg_st_bf16(y_ + item_, y_reduced_);
 	}
 }
 

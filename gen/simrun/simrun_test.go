@@ -1,0 +1,163 @@
+package simrun
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/emit/msl"
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/oracle"
+	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/spec"
+)
+
+// norm has a reduction, a parameter, an integer and a bit mask.
+const norm = `
+doc    = "Divides rows by their sums, where bit is set, plus id."
+dtypes = ["f32", "f16"]
+[param.eps]
+type = "f32"
+[require]
+eps = "eps > 0"
+[in.x]
+shape = "R... D"
+[in.bit]
+shape = "R..."
+type  = "u8"
+[in.id]
+shape  = "R..."
+type   = "i32"
+bounds = "size(D)"
+[let.s]
+over   = "D"
+reduce = "sum"
+expr   = "x * x"
+[out.y]
+shape = "R... D"
+expr  = "where(bit != 0, x / (s + eps), 0) + x[R, id]"
+[out.count]
+shape = "R..."
+type  = "i32"
+expr  = "2*id"
+`
+
+// lowered returns a bound spec and the text of its Metal source.
+func lowered(t *testing.T, text string) (*bind.Op, string) {
+	t.Helper()
+	set, list := spec.ParseSet("specs/g/norm.toml", []byte(text))
+	checked, wrong := expr.Check(set)
+	if err := append(list, wrong...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bind.Bind(bind.Input{ImportPath: "example.com/ops", Programs: checked[0].Instances})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Unlowered[bind.MSL]; err != nil {
+		t.Fatal(err)
+	}
+	shader, err := msl.Emit(&msl.File{Spec: "specs/g/norm.toml", Kernels: b.MSL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Op, string(shader)
+}
+
+func check(t *testing.T, op *bind.Op, shader string, variant int) *Outcome {
+	t.Helper()
+	p, err := sim.Build(context.Background(), t.TempDir(), "norm.metal", []byte(shader), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := Check(context.Background(), p, op, variant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestKernelsAgreeWithTheOracle(t *testing.T) {
+	op, shader := lowered(t, norm)
+	for v := range op.Variants {
+		if o := check(t, op, shader, v); !o.Clean() || o.Calls != rounds {
+			t.Errorf("variant %d: %d calls, %q, %q", v, o.Calls, o.Reports, o.Differences)
+		}
+	}
+}
+
+func TestWrongKernelsAreFound(t *testing.T) {
+	op, shader := lowered(t, norm)
+	for name, edit := range map[string][2]string{
+		"the division is a product": {" / ", " * "},
+		"an id is counted wrong":    {"2 * ", "3 * "},
+	} {
+		if strings.Count(shader, edit[0]) == 0 {
+			t.Fatalf("%s: the source does not hold %q:\n%s", name, edit[0], shader)
+		}
+		o := check(t, op, strings.ReplaceAll(shader, edit[0], edit[1]), 0)
+		if len(o.Differences) == 0 || !strings.Contains(o.Differences[0], "the reference gives") {
+			t.Errorf("%s: not found: %q", name, o.Differences)
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		t      expr.DType
+		values []float64
+	}{
+		{expr.F32, []float64{0, 1, -1.5, 0x1p-149, 0x1.fffffep127, inf, -inf, nan}},
+		{expr.F16, []float64{0, 1, -1.5, 0x1p-24, 0x1p-14, 65504, inf, -inf, nan}},
+		{expr.BF16, []float64{0, 1, -1.5, 0x1p-133, 0x1.fep127, inf, -inf, nan}},
+		{expr.I32, []float64{0, 1, -1, math.MinInt32, math.MaxInt32}},
+		{expr.U8, []float64{0, 1, 255}},
+	} {
+		got := decode(c.t, encode(c.t, c.values), []int{len(c.values)})
+		for i, v := range c.values {
+			if gap(got.Data[i], v) != 0 {
+				t.Errorf("%s %v comes back as %v", c.t, v, got.Data[i])
+			}
+		}
+	}
+	if n := unset(expr.F16, 3); len(n) != 6 || !math.IsNaN(decode(expr.F16, n, []int{3}).Data[2]) {
+		t.Errorf("unset memory is %x", n)
+	}
+}
+
+func TestNear(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		got, want, spread float64
+		near              bool
+	}{
+		{1.000009, 1, 0, true}, {1.00002, 1, 0, false}, {1.00002, 1, 1e-6, true},
+		{inf, inf, 0, true}, {1e30, inf, 0, false}, {math.NaN(), 1, 0, false}, {1, math.NaN(), 0, false},
+	} {
+		if near(c.got, c.want, expr.F32, c.spread) != c.near {
+			t.Errorf("near(%v, %v, %v) is not %v", c.got, c.want, c.spread, c.near)
+		}
+	}
+}
+
+func TestArgumentsMeetConditions(t *testing.T) {
+	op, _ := lowered(t, norm)
+	p := op.Variants[0].Program
+	for round := range rounds {
+		call, sizes, ok := newCall(p, round)
+		if !ok {
+			t.Fatalf("round %d: no arguments", round)
+		}
+		if _, err := oracle.Check(p, call); err != nil || !(call.Params[0].F > 0) {
+			t.Errorf("round %d: %v, eps %v", round, err, call.Params[0].F)
+		}
+		for _, id := range call.Ins[2].Data {
+			if limit := float64(sizes.Of(p.Axes[1])); limit > 0 && (id < 0 || id >= limit) {
+				t.Errorf("round %d: id %v is not below %v", round, id, limit)
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+// Package layers holds the module to the order of its parts: what may import
+// what, as docs/design.md says it.
+package layers
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+const module = "github.com/kernelgen/kgen/"
+
+// A rule forbids packages below from to import, directly or not, packages below
+// any of the others.
+type rule struct {
+	from  string
+	never []string
+}
+
+var rules = []rule{
+	{"cmd/", []string{"generated", "runtime", "msl", "nn", "graph"}},
+	{"gen/", []string{"generated", "runtime", "cmd", "msl"}},
+	{"runtime", []string{"gen", "generated", "cmd", "msl"}},
+	{"generated/", []string{"gen", "cmd"}},
+	{"gen/diag", []string{"gen/spec", "gen/expr"}},
+	{"gen/spec", []string{"gen/expr", "gen/plan", "gen/emit"}},
+	{"gen/expr", []string{"gen/plan", "gen/ir", "gen/emit"}},
+	{"gen/oracle", []string{"gen/plan", "gen/ir", "gen/lower", "gen/emit"}},
+	{"gen/grad", []string{"gen/plan", "gen/ir", "gen/lower", "gen/emit"}},
+	{"gen/plan", []string{"gen/ir", "gen/lower", "gen/emit"}},
+	{"gen/ir", []string{"gen/plan", "gen/lower", "gen/emit"}},
+	{"gen/lower", []string{"gen/emit", "gen/bind"}},
+	{"gen/emit/c", []string{"gen/plan", "gen/lower"}},
+	{"gen/emit/msl", []string{"gen/plan", "gen/lower"}},
+	{"gen/emit/goref", []string{"gen/plan", "gen/lower", "gen/ir", "gen/bind"}},
+	{"gen/out", []string{"gen/spec", "gen/expr", "gen/emit", "gen/plan"}},
+}
+
+func TestLayers(t *testing.T) {
+	pkgs, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps,
+		Dir:  "../..",
+	}, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pkgs) < 20 {
+		t.Fatalf("%d packages loaded, want the whole module", len(pkgs))
+	}
+	for _, r := range rules {
+		seen := false
+		for _, p := range pkgs {
+			path, inside := strings.CutPrefix(p.PkgPath, module)
+			if !inside || !below(path, r.from) {
+				continue
+			}
+			seen = true
+			for _, chain := range reach(p) {
+				for _, bad := range r.never {
+					if below(chain[len(chain)-1], bad) {
+						t.Errorf("%s must not depend on %s: %s", path, bad, strings.Join(chain, " → "))
+					}
+				}
+			}
+		}
+		if !seen {
+			t.Errorf("no package is below %q: the rule guards nothing", r.from)
+		}
+	}
+}
+
+// below reports whether path is dir or inside it.
+func below(path, dir string) bool {
+	dir = strings.TrimSuffix(dir, "/")
+	return path == dir || strings.HasPrefix(path, dir+"/")
+}
+
+// reach returns, for each package of the module that p depends on, a shortest
+// chain of imports from p.
+func reach(p *packages.Package) [][]string {
+	var chains [][]string
+	seen := map[string]bool{p.PkgPath: true}
+	type step struct {
+		p     *packages.Package
+		chain []string
+	}
+	queue := []step{{p, []string{strings.TrimPrefix(p.PkgPath, module)}}}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		for path, q := range s.p.Imports {
+			name, inside := strings.CutPrefix(path, module)
+			if !inside || seen[path] {
+				continue
+			}
+			seen[path] = true
+			chain := append(append([]string(nil), s.chain...), name)
+			chains = append(chains, chain)
+			queue = append(queue, step{q, chain})
+		}
+	}
+	return chains
+}

@@ -1,0 +1,63 @@
+package parity_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/runtime"
+)
+
+// TestSameBits: every function gives the same bits, results and gradients, for
+// any number of workers and each time it runs.
+func TestSameBits(t *testing.T) {
+	var devices []device
+	for _, n := range []int{1, 2, 3, 8} {
+		devices = append(devices, device{fmt.Sprintf("%d workers", n), open(t, runtime.WithWorkers(n))})
+	}
+	for i, s := range firstSlice() {
+		t.Run(fmt.Sprintf("%02d/%s", i, s.spec), func(t *testing.T) {
+			n := 4097
+			if s.long {
+				n = 20011 // enough that the work is shared
+			}
+			for _, p := range s.programs(t) {
+				s.sameBits(t, devices, p, n)
+			}
+		})
+	}
+}
+
+func (s *sized) sameBits(t *testing.T, devices []device, p *expr.Program, n int) {
+	t.Helper()
+	const repeats = 20
+	c := s.call(t, p, n)
+	outs, _, err := c.run(t, devices[0].Device, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cts, wrt := cotangents(p, outs), differentiable(p)
+	var want []array
+	for _, d := range devices {
+		times := 1
+		if d.Workers() == 8 {
+			times = repeats
+		}
+		for time := range times {
+			outs, grads, err := c.run(t, d.Device, cts, wrt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := slices.Concat(outs, grads)
+			if want == nil {
+				want = got
+			}
+			for i := range got {
+				if msg := identical(got[i], want[i]); msg != "" {
+					t.Fatalf("%s %v with %s, run %d: result %d %s", programName(p), c.ins, d.name, time, i, msg)
+				}
+			}
+		}
+	}
+}
