@@ -84,10 +84,11 @@ func (m *Module) Compile() (*Result, diag.List, error) {
 	res := &Result{source: set.Source}
 	checked, wrong := expr.Check(set)
 	list = append(list, wrong...)
-	for _, s := range checked {
-		c, wrong := newSpec(set, s)
+	res.Specs = make([]*Spec, len(checked))
+	wrongs := make([]diag.List, len(checked))
+	each(len(checked), func(i int) { res.Specs[i], wrongs[i] = newSpec(set, checked[i]) })
+	for _, wrong := range wrongs {
 		list = append(list, wrong...)
-		res.Specs = append(res.Specs, c)
 	}
 	list = append(list, checkNames(res.Specs)...)
 	wrong, err := m.bindAll(res.Specs, func(file string) diag.Pos { return familyPos(set, file) })

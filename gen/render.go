@@ -22,20 +22,26 @@ const opsPackage = "ops"
 // bindAll plans, lowers and binds every op. Pinned families that a plan cannot
 // keep to are mistakes in the list.
 func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.List, error) {
+	errs := make([]error, len(specs))
+	each(len(specs), func(i int) {
+		for _, op := range specs[i].all() {
+			if err := op.bind(m.OpsPath(), specs[i].Hash); err != nil {
+				errs[i] = errors.Join(errs[i], fmt.Errorf("%s: %w", specs[i].File, err))
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
 	var list diag.List
-	var errs []error
 	for _, s := range specs {
 		for _, op := range s.all() {
-			if err := op.bind(m.OpsPath(), s.Hash); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", s.File, err))
-				continue
-			}
 			if op.Programs[0].Family != "" && len(op.Bound.Plans[0].Kernels) == 0 {
 				list.Add(pos(s.File), "%v", op.Bound.Unlowered[bind.C])
 			}
 		}
 	}
-	return list, errors.Join(errs...)
+	return list, nil
 }
 
 // all returns the spec's ops and those of its gradient.
@@ -43,18 +49,19 @@ func (s *Spec) all() []*Op { return append(slices.Clone(s.Ops), s.gradients()...
 
 // render renders every file of the module.
 func (m *Module) render(res *Result) error {
-	var errs []error
+	specs := append(slices.Clone(res.Specs), res.internal...)
+	errs := make([]error, len(specs))
+	each(len(specs), func(i int) {
+		s := specs[i]
+		if s.Files, errs[i] = m.renderSpec(s); errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w", s.File, errs[i])
+		}
+	})
 	var shaders []string
 	var groups []*kernelGroup
-	for _, s := range append(slices.Clone(res.Specs), res.internal...) {
-		files, err := m.renderSpec(s)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", s.File, err))
-			continue
-		}
-		s.Files = files
+	for _, s := range specs {
 		groups = addSymbols(groups, s)
-		for _, f := range files {
+		for _, f := range s.Files {
 			if rest, ok := strings.CutPrefix(f.Path, shaderDir+"/"); ok {
 				shaders = append(shaders, rest)
 			}

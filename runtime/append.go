@@ -101,6 +101,9 @@ func (d *Device) runnable(v *Variant) *refusal {
 		}
 		return nil
 	}
+	if len(v.Kernel) == 0 {
+		return &refusal{ErrNoKernel, "no C kernel was generated: open the device with Reference()"}
+	}
 	for i := range v.Kernel {
 		if v.Kernel[i].C == nil {
 			return &refusal{ErrNoKernel, "kernel " + v.Kernel[i].Symbol + " was built without cgo: build with CGO_ENABLED=1 or open the device with Reference()"}

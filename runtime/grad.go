@@ -9,6 +9,7 @@ type gradient struct {
 	active []bool  // by node: the value depends on a parameter
 	params []int32
 	known  []dimsOf
+	outs   []DType
 	ins    []int32
 	pair   [2]int32
 	scalar []Scalar
@@ -232,11 +233,12 @@ func (b *Batch) differentiate(r *run, rec *record, cots []int32) *Error {
 		g.scalar = append(g.scalar, Scalar(r.params[rec.param+int32(p)]))
 	}
 	q.params = g.scalar
-	g.known = g.known[:0]
+	g.known, g.outs = g.known[:0], g.outs[:0]
 	for j, in := range grad.Outs {
+		g.outs = append(g.outs, r.nodes[r.args[rec.arg+int32(in)]].v.dtype)
 		g.known = append(g.known, dimsOf{&grad.Op.Outs[j], r.nodes[r.args[rec.arg+int32(in)]].v.shape()})
 	}
-	q.known = g.known
+	q.known, q.outs = g.known, g.outs
 	b.unify.begin(grad.Op)
 	b.inheritAxes(r, rec, grad.Op)
 	at, err := b.append(r, &q)

@@ -44,8 +44,9 @@ type planner struct {
 	live       []bool // by kernel of all records
 	places     []place
 	cmds       []backend.Command
-	undo       []backend.Command
-	faulty     int32 // number of kernels up to the last that may find a fault
+	saves      []backend.Command // run before all others
+	undo       []backend.Command // run after all others, if there was a fault
+	faulty     int32             // number of kernels up to the last that may find a fault
 	snapshots  []snapshot
 	arena      arena
 	err        *Error
@@ -64,7 +65,8 @@ func (r *run) outlives(s *slot) bool { return s.external || s.keep || r.part }
 // build plans the part of the run.
 func (p *planner) build(r *run) (*plan, *Error) {
 	p.r, p.err = r, nil
-	p.cmds, p.undo, p.places, p.snapshots = nil, p.undo[:0], p.places[:0], p.snapshots[:0]
+	p.cmds, p.places, p.snapshots = nil, p.places[:0], p.snapshots[:0]
+	p.saves, p.undo = p.saves[:0], p.undo[:0]
 	out := &plan{}
 	for i := range r.slots {
 		s := &r.slots[i]
@@ -77,9 +79,7 @@ func (p *planner) build(r *run) (*plan, *Error) {
 	}
 	p.liveness()
 	p.emit(out)
-	for i := len(p.undo) - 1; i >= 0; i-- {
-		p.command(p.undo[i])
-	}
+	p.frame()
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -371,10 +371,32 @@ func (p *planner) save(rec *record, i, kernel int32) {
 		p.snapshots = append(p.snapshots, snapshot{n.slot, n.v.off, n.v.off + n.v.byteSize()})
 		c := backend.Command{Kind: backend.Copy, Name: "save", Op: i - p.r.from, Bytes: n.v.byteSize(),
 			Bufs: []backend.Buf{{Slot: p.newPlace(n.v.byteSize())}, {Slot: n.slot, Off: n.v.off}}}
-		p.command(c)
+		p.saves = append(p.saves, c)
 		c.Name, c.OnFault = "restore", true
 		c.Bufs = []backend.Buf{c.Bufs[1], c.Bufs[0]}
 		p.undo = append(p.undo, c)
+	}
+}
+
+// frame puts the saves before the commands, since a fault in any of them runs
+// the restores, which stand last.
+func (p *planner) frame() {
+	if len(p.saves) == 0 {
+		return
+	}
+	body := p.cmds
+	p.cmds = make([]backend.Command, 0, len(p.saves)+len(body)+len(p.undo))
+	for i := range p.places {
+		p.places[i].used = false
+	}
+	for _, c := range p.saves {
+		p.command(c)
+	}
+	for _, c := range body {
+		p.command(c)
+	}
+	for i := len(p.undo) - 1; i >= 0; i-- {
+		p.command(p.undo[i])
 	}
 }
 

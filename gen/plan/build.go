@@ -510,10 +510,13 @@ func familyOf(k *Kernel) string {
 }
 
 // Family is the family of the plan: that of its last kernel but maps, or of its
-// only kernel.
+// first part where a reduction takes two.
 func (p *Plan) Family() string {
 	family := ""
 	for _, k := range p.Kernels {
+		if k.Shape == Partial { // what follows joins its chunks
+			return familyOf(k)
+		}
 		if f := familyOf(k); family == "" || f != "map" {
 			family = f
 		}

@@ -53,7 +53,6 @@ func LayerNormDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 //
 //	x         [R..., D]  rows to normalise
 //	gamma     [D]        scale of each column
-//	mean      [R...]
 //	rstd      [R...]
 //	dY        [R..., D]  cotangent of y
 //	→ dX      [R..., D]  cotangent of x
@@ -64,21 +63,20 @@ func LayerNormDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LayerNormGrad[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma runtime.Tensor[T], mean, rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta runtime.Tensor[T], err error) {
-	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), mean.Untyped(), rstd.Untyped(), dY.Untyped())
-	dX, dGamma, dBeta = LayerNormGradDeferred(b, x, gamma, mean, rstd, dY)
+func LayerNormGrad[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta runtime.Tensor[T], err error) {
+	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), rstd.Untyped(), dY.Untyped())
+	dX, dGamma, dBeta = LayerNormGradDeferred(b, x, gamma, rstd, dY)
 	return dX, dGamma, dBeta, runtime.Finish(b, dX.Untyped(), dGamma.Untyped(), dBeta.Untyped())
 }
 
 // LayerNormGradDeferred is LayerNormGrad, recorded in b. Its errors are
 // those of LayerNormGrad: the batch keeps the first one, and Sync returns
 // it.
-func LayerNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma runtime.Tensor[T], mean, rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta runtime.Tensor[T]) {
+func LayerNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(b, &layerNormGradOp)
 	call.In(x.Untyped())
 	call.In(gamma.Untyped())
-	call.In(mean.Untyped())
 	call.In(rstd.Untyped())
 	call.In(dY.Untyped())
 	call.Record("")
@@ -88,7 +86,7 @@ func LayerNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *ru
 // layerNormOp describes layernorm to the runtime.
 var layerNormOp = runtime.Op{
 	Name: "layernorm",
-	Hash: 0x2d4ac9f45d54b175,
+	Hash: 0x9655c2fe6d4f7e95,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -148,7 +146,7 @@ var layerNormOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &layerNormGradOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -156,7 +154,7 @@ var layerNormOp = runtime.Op{
 // layerNormGradOp describes layernorm_grad to the runtime.
 var layerNormGradOp = runtime.Op{
 	Name: "layernorm_grad",
-	Hash: 0x2d4ac9f45d54b175,
+	Hash: 0x9655c2fe6d4f7e95,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -164,7 +162,6 @@ var layerNormGradOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
 		{Name: "gamma", Shape: []runtime.Dim{{1}}},
-		{Name: "mean", Shape: []runtime.Dim{{0}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {1}}},
 	},
@@ -174,64 +171,67 @@ var layerNormGradOp = runtime.Op{
 		{Name: "d_beta", Shape: []runtime.Dim{{1}}},
 	},
 	Variants: []runtime.Variant{{
-		Ins:  []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Outs: []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
+		Ins:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
+		Outs:  []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 3}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 13050},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 30200},
 			C:          crows.LayerNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 0}, {Tensor: 2}, {Tensor: 3}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 7}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 32000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 124800},
 			C:          crows.LayerNormGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGradF32Ref,
 	}, {
-		Ins:  []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F32, runtime.F16},
-		Outs: []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
+		Ins:   []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
+		Outs:  []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 3}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 13050},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 30200},
 			C:          crows.LayerNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 0}, {Tensor: 2}, {Tensor: 3}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 7}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 32000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 124800},
 			C:          crows.LayerNormGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGradF16Ref,
 	}, {
-		Ins:  []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.F32, runtime.BF16},
-		Outs: []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
+		Outs:  []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 3}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 13050},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 30200},
 			C:          crows.LayerNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 0}, {Tensor: 2}, {Tensor: 3}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 7}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 32000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 124800},
 			C:          crows.LayerNormGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}},

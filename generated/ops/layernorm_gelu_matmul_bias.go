@@ -104,7 +104,6 @@ func LayerNormGELUMatMulBiasTDeferred[T float32 | runtime.Float16 | runtime.BFlo
 //	gamma     [K]        scale of each column
 //	beta      [K]        shift of each column
 //	w         [K, N]     weights, transposed when tb is t
-//	mean      [R...]
 //	rstd      [R...]
 //	dY        [R..., N]  cotangent of y
 //	→ dX      [R..., K]  cotangent of x
@@ -120,23 +119,22 @@ func LayerNormGELUMatMulBiasTDeferred[T float32 | runtime.Float16 | runtime.BFlo
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LayerNormGELUMatMulBiasGradN[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma, beta, w runtime.Tensor[T], mean, rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T], err error) {
-	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), beta.Untyped(), w.Untyped(), mean.Untyped(), rstd.Untyped(), dY.Untyped())
-	dX, dGamma, dBeta, dW, dBias = LayerNormGELUMatMulBiasGradNDeferred(b, x, gamma, beta, w, mean, rstd, dY)
+func LayerNormGELUMatMulBiasGradN[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma, beta, w runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T], err error) {
+	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), beta.Untyped(), w.Untyped(), rstd.Untyped(), dY.Untyped())
+	dX, dGamma, dBeta, dW, dBias = LayerNormGELUMatMulBiasGradNDeferred(b, x, gamma, beta, w, rstd, dY)
 	return dX, dGamma, dBeta, dW, dBias, runtime.Finish(b, dX.Untyped(), dGamma.Untyped(), dBeta.Untyped(), dW.Untyped(), dBias.Untyped())
 }
 
 // LayerNormGELUMatMulBiasGradNDeferred is LayerNormGELUMatMulBiasGradN,
 // recorded in b. Its errors are those of LayerNormGELUMatMulBiasGradN: the
 // batch keeps the first one, and Sync returns it.
-func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma, beta, w runtime.Tensor[T], mean, rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T]) {
+func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma, beta, w runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(b, &layerNormGELUMatMulBiasGradNOp)
 	call.In(x.Untyped())
 	call.In(gamma.Untyped())
 	call.In(beta.Untyped())
 	call.In(w.Untyped())
-	call.In(mean.Untyped())
 	call.In(rstd.Untyped())
 	call.In(dY.Untyped())
 	call.Record("n")
@@ -151,7 +149,6 @@ func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.
 //	gamma     [K]        scale of each column
 //	beta      [K]        shift of each column
 //	w         [N, K]     weights, transposed when tb is t
-//	mean      [R...]
 //	rstd      [R...]
 //	dY        [R..., N]  cotangent of y
 //	→ dX      [R..., K]  cotangent of x
@@ -167,23 +164,22 @@ func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LayerNormGELUMatMulBiasGradT[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma, beta, w runtime.Tensor[T], mean, rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T], err error) {
-	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), beta.Untyped(), w.Untyped(), mean.Untyped(), rstd.Untyped(), dY.Untyped())
-	dX, dGamma, dBeta, dW, dBias = LayerNormGELUMatMulBiasGradTDeferred(b, x, gamma, beta, w, mean, rstd, dY)
+func LayerNormGELUMatMulBiasGradT[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma, beta, w runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T], err error) {
+	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), beta.Untyped(), w.Untyped(), rstd.Untyped(), dY.Untyped())
+	dX, dGamma, dBeta, dW, dBias = LayerNormGELUMatMulBiasGradTDeferred(b, x, gamma, beta, w, rstd, dY)
 	return dX, dGamma, dBeta, dW, dBias, runtime.Finish(b, dX.Untyped(), dGamma.Untyped(), dBeta.Untyped(), dW.Untyped(), dBias.Untyped())
 }
 
 // LayerNormGELUMatMulBiasGradTDeferred is LayerNormGELUMatMulBiasGradT,
 // recorded in b. Its errors are those of LayerNormGELUMatMulBiasGradT: the
 // batch keeps the first one, and Sync returns it.
-func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma, beta, w runtime.Tensor[T], mean, rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T]) {
+func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma, beta, w runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(b, &layerNormGELUMatMulBiasGradTOp)
 	call.In(x.Untyped())
 	call.In(gamma.Untyped())
 	call.In(beta.Untyped())
 	call.In(w.Untyped())
-	call.In(mean.Untyped())
 	call.In(rstd.Untyped())
 	call.In(dY.Untyped())
 	call.Record("t")
@@ -193,7 +189,7 @@ func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.
 // layerNormGELUMatMulBiasNOp describes layernorm_gelu_matmul_bias (n) to the runtime.
 var layerNormGELUMatMulBiasNOp = runtime.Op{
 	Name: "layernorm_gelu_matmul_bias",
-	Hash: 0x8d5e0efb06a3d15e,
+	Hash: 0xe4a8b60e4db088c9,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -286,7 +282,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &layerNormGELUMatMulBiasGradNOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2, 3, 4},
 	},
 }
@@ -294,7 +290,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 // layerNormGELUMatMulBiasTOp describes layernorm_gelu_matmul_bias (t) to the runtime.
 var layerNormGELUMatMulBiasTOp = runtime.Op{
 	Name: "layernorm_gelu_matmul_bias",
-	Hash: 0x8d5e0efb06a3d15e,
+	Hash: 0xe4a8b60e4db088c9,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -387,7 +383,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &layerNormGELUMatMulBiasGradTOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2, 3, 4},
 	},
 }
@@ -395,7 +391,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 // layerNormGELUMatMulBiasGradNOp describes layernorm_gelu_matmul_bias_grad (n) to the runtime.
 var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 	Name: "layernorm_gelu_matmul_bias_grad",
-	Hash: 0x8d5e0efb06a3d15e,
+	Hash: 0xe4a8b60e4db088c9,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -406,7 +402,6 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 		{Name: "gamma", Shape: []runtime.Dim{{1}}},
 		{Name: "beta", Shape: []runtime.Dim{{1}}},
 		{Name: "w", Shape: []runtime.Dim{{1}, {2}}},
-		{Name: "mean", Shape: []runtime.Dim{{0}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {2}}},
 	},
@@ -419,142 +414,166 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 	},
 	Variants: []runtime.Variant{{
 		Static: "n",
-		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
+		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
+			BlockBytes: 8,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 100350},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 153900},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 3280000},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 7392000, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF325,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF326,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNF32Ref,
 	}, {
 		Static: "n",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F32, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
+			BlockBytes: 8,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 100350},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF162,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 153900},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 3280000},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 7392000, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF165,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNF16Ref,
 	}, {
 		Static: "n",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.F32, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
+			BlockBytes: 8,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 100350},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF162,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 153900},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 3280000},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 7392000, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF165,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNBF16Ref,
@@ -565,7 +584,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 // layerNormGELUMatMulBiasGradTOp describes layernorm_gelu_matmul_bias_grad (t) to the runtime.
 var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 	Name: "layernorm_gelu_matmul_bias_grad",
-	Hash: 0x8d5e0efb06a3d15e,
+	Hash: 0xe4a8b60e4db088c9,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -576,7 +595,6 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 		{Name: "gamma", Shape: []runtime.Dim{{1}}},
 		{Name: "beta", Shape: []runtime.Dim{{1}}},
 		{Name: "w", Shape: []runtime.Dim{{2}, {1}}},
-		{Name: "mean", Shape: []runtime.Dim{{0}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {2}}},
 	},
@@ -589,142 +607,166 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 	},
 	Variants: []runtime.Variant{{
 		Static: "t",
-		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
+		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
+			BlockBytes: 8,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF321,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF321,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 100350},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 153900},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF323,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 3280000},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 7392000, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF324,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF325,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF326,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTF32Ref,
 	}, {
 		Static: "t",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F32, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
+			BlockBytes: 8,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF161,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 100350},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF162,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 153900},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF163,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 3280000},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 7392000, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF165,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTF16Ref,
 	}, {
 		Static: "t",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.F32, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
+			BlockBytes: 8,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF161,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 100350},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF162,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 153900},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 1273600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF163,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{0}, CostPer: 3280000},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 4}, {Tensor: 5}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 7392000, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF165,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTBF16Ref,

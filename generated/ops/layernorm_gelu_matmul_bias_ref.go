@@ -54,7 +54,7 @@ func layerNormGELUMatMulBiasNF32Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iK := range nK {
-			acc4 += (float64(t_x[iR*nK+iK]) - l_mean[iR]) * (float64(t_x[iR*nK+iK]) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nK, 1))
 	}
@@ -69,7 +69,7 @@ func layerNormGELUMatMulBiasNF32Ref(c *runtime.RefCall) {
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iK]) + float64(t_beta[iK])
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iK]) + float64(t_beta[iK])
 		}
 	}
 
@@ -157,7 +157,7 @@ func layerNormGELUMatMulBiasNF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iK := range nK {
-			acc4 += (float64(t_x[iR*nK+iK].Float32()) - l_mean[iR]) * (float64(t_x[iR*nK+iK].Float32()) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nK, 1))
 	}
@@ -172,7 +172,7 @@ func layerNormGELUMatMulBiasNF16Ref(c *runtime.RefCall) {
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -260,7 +260,7 @@ func layerNormGELUMatMulBiasNBF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iK := range nK {
-			acc4 += (float64(t_x[iR*nK+iK].Float32()) - l_mean[iR]) * (float64(t_x[iR*nK+iK].Float32()) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nK, 1))
 	}
@@ -275,7 +275,7 @@ func layerNormGELUMatMulBiasNBF16Ref(c *runtime.RefCall) {
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -363,7 +363,7 @@ func layerNormGELUMatMulBiasTF32Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iK := range nK {
-			acc4 += (float64(t_x[iR*nK+iK]) - l_mean[iR]) * (float64(t_x[iR*nK+iK]) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nK, 1))
 	}
@@ -378,7 +378,7 @@ func layerNormGELUMatMulBiasTF32Ref(c *runtime.RefCall) {
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iK]) + float64(t_beta[iK])
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iK]) + float64(t_beta[iK])
 		}
 	}
 
@@ -466,7 +466,7 @@ func layerNormGELUMatMulBiasTF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iK := range nK {
-			acc4 += (float64(t_x[iR*nK+iK].Float32()) - l_mean[iR]) * (float64(t_x[iR*nK+iK].Float32()) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nK, 1))
 	}
@@ -481,7 +481,7 @@ func layerNormGELUMatMulBiasTF16Ref(c *runtime.RefCall) {
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -569,7 +569,7 @@ func layerNormGELUMatMulBiasTBF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iK := range nK {
-			acc4 += (float64(t_x[iR*nK+iK].Float32()) - l_mean[iR]) * (float64(t_x[iR*nK+iK].Float32()) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nK, 1))
 	}
@@ -584,7 +584,7 @@ func layerNormGELUMatMulBiasTBF16Ref(c *runtime.RefCall) {
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -626,7 +626,7 @@ func layerNormGELUMatMulBiasTBF16Ref(c *runtime.RefCall) {
 	}
 }
 
-// layerNormGELUMatMulBiasGradNF32Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, mean f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32, d_w f32, d_bias f32, tb=n.
+// layerNormGELUMatMulBiasGradNF32Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32, d_w f32, d_bias f32, tb=n.
 func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -635,20 +635,39 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	t_gamma := runtime.RefSlice[float32](c, 1)
 	t_beta := runtime.RefSlice[float32](c, 2)
 	t_w := runtime.RefSlice[float32](c, 3)
-	t_mean := runtime.RefSlice[float32](c, 4)
-	t_rstd := runtime.RefSlice[float32](c, 5)
-	t_d_y := runtime.RefSlice[float32](c, 6)
-	t_d_x := runtime.RefSlice[float32](c, 7)
-	t_d_gamma := runtime.RefSlice[float32](c, 8)
-	t_d_beta := runtime.RefSlice[float32](c, 9)
-	t_d_w := runtime.RefSlice[float32](c, 10)
-	t_d_bias := runtime.RefSlice[float32](c, 11)
+	t_rstd := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[float32](c, 5)
+	t_d_x := runtime.RefSlice[float32](c, 6)
+	t_d_gamma := runtime.RefSlice[float32](c, 7)
+	t_d_beta := runtime.RefSlice[float32](c, 8)
+	t_d_w := runtime.RefSlice[float32](c, 9)
+	t_d_bias := runtime.RefSlice[float32](c, 10)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nK {
+			v2 = float64(t_x[iR*nK+at1])
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over K
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iK := range nK {
+			acc3 += float64(t_x[iR*nK+iK]) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nK, 1))
+	}
 
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-float64(t_mean[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK]) + float64(t_beta[iK])
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK]) + float64(t_beta[iK])
 		}
 	}
 
@@ -672,11 +691,11 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc1 := 0.0
+			acc4 := 0.0
 			for iN := range nN {
-				acc1 += float64(t_d_y[iR*nN+iN]) * float64(t_w[iK*nN+iN])
+				acc4 += float64(t_d_y[iR*nN+iN]) * float64(t_w[iK*nN+iN])
 			}
-			l_d_h[iR*nK+iK] = acc1
+			l_d_h[iR*nK+iK] = acc4
 		}
 	}
 
@@ -691,11 +710,11 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc2 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK]) * (float64(t_x[iR*nK+iK]) - float64(t_mean[iR]))
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK]) * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc2
+		l_d_rstd[iR] = acc5
 	}
 
 	// d_var[R]
@@ -704,69 +723,69 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over K
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over K
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iK := range nK {
-			acc3 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK])
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK])
 		}
-		l_d_mean_part[iR] = acc3
+		l_d_rest_part[iR] = acc6
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK]) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = float32(acc4)
+		t_d_gamma[iK] = float32(acc7)
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc5 := 0.0
+		acc8 := 0.0
 		for iR := range nR {
-			acc5 += l_d_h_gelu_x[iR*nK+iK]
+			acc8 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = float32(acc5)
+		t_d_beta[iK] = float32(acc8)
 	}
 
 	// d_w[K, N]: sum over R
 	for iK := range nK {
 		for iN := range nN {
-			acc6 := 0.0
+			acc9 := 0.0
 			for iR := range nR {
-				acc6 += float64(t_d_y[iR*nN+iN]) * l_h[iR*nK+iK]
+				acc9 += float64(t_d_y[iR*nN+iN]) * l_h[iR*nK+iK]
 			}
-			t_d_w[iK*nN+iN] = float32(acc6)
+			t_d_w[iK*nN+iN] = float32(acc9)
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc7 := 0.0
+		acc10 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nN+iN])
+			acc10 += float64(t_d_y[iR*nN+iN])
 		}
-		t_d_bias[iN] = float32(acc7)
+		t_d_bias[iN] = float32(acc10)
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK])-float64(t_mean[iR]))/float64(max(nK, 1)) + l_d_mean[iR]/float64(max(nK, 1)))
+			t_d_x[iR*nK+iK] = float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1)))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradNF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, mean f32, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16, d_w f16, d_bias f16, tb=n.
+// layerNormGELUMatMulBiasGradNF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16, d_w f16, d_bias f16, tb=n.
 func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -775,20 +794,39 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	t_gamma := runtime.RefSlice[runtime.Float16](c, 1)
 	t_beta := runtime.RefSlice[runtime.Float16](c, 2)
 	t_w := runtime.RefSlice[runtime.Float16](c, 3)
-	t_mean := runtime.RefSlice[float32](c, 4)
-	t_rstd := runtime.RefSlice[float32](c, 5)
-	t_d_y := runtime.RefSlice[runtime.Float16](c, 6)
-	t_d_x := runtime.RefSlice[runtime.Float16](c, 7)
-	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 8)
-	t_d_beta := runtime.RefSlice[runtime.Float16](c, 9)
-	t_d_w := runtime.RefSlice[runtime.Float16](c, 10)
-	t_d_bias := runtime.RefSlice[runtime.Float16](c, 11)
+	t_rstd := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[runtime.Float16](c, 5)
+	t_d_x := runtime.RefSlice[runtime.Float16](c, 6)
+	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 7)
+	t_d_beta := runtime.RefSlice[runtime.Float16](c, 8)
+	t_d_w := runtime.RefSlice[runtime.Float16](c, 9)
+	t_d_bias := runtime.RefSlice[runtime.Float16](c, 10)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nK {
+			v2 = float64(t_x[iR*nK+at1].Float32())
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over K
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iK := range nK {
+			acc3 += float64(t_x[iR*nK+iK].Float32()) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nK, 1))
+	}
 
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-float64(t_mean[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -812,11 +850,11 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc1 := 0.0
+			acc4 := 0.0
 			for iN := range nN {
-				acc1 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iK*nN+iN].Float32())
+				acc4 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iK*nN+iN].Float32())
 			}
-			l_d_h[iR*nK+iK] = acc1
+			l_d_h[iR*nK+iK] = acc4
 		}
 	}
 
@@ -831,11 +869,11 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc2 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - float64(t_mean[iR]))
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc2
+		l_d_rstd[iR] = acc5
 	}
 
 	// d_var[R]
@@ -844,69 +882,69 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over K
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over K
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iK := range nK {
-			acc3 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
 		}
-		l_d_mean_part[iR] = acc3
+		l_d_rest_part[iR] = acc6
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = runtime.ToFloat16(float32(acc4))
+		t_d_gamma[iK] = runtime.ToFloat16(float32(acc7))
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc5 := 0.0
+		acc8 := 0.0
 		for iR := range nR {
-			acc5 += l_d_h_gelu_x[iR*nK+iK]
+			acc8 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = runtime.ToFloat16(float32(acc5))
+		t_d_beta[iK] = runtime.ToFloat16(float32(acc8))
 	}
 
 	// d_w[K, N]: sum over R
 	for iK := range nK {
 		for iN := range nN {
-			acc6 := 0.0
+			acc9 := 0.0
 			for iR := range nR {
-				acc6 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
+				acc9 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
 			}
-			t_d_w[iK*nN+iN] = runtime.ToFloat16(float32(acc6))
+			t_d_w[iK*nN+iN] = runtime.ToFloat16(float32(acc9))
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc7 := 0.0
+		acc10 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nN+iN].Float32())
+			acc10 += float64(t_d_y[iR*nN+iN].Float32())
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc7))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc10))
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = runtime.ToFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-float64(t_mean[iR]))/float64(max(nK, 1)) + l_d_mean[iR]/float64(max(nK, 1))))
+			t_d_x[iR*nK+iK] = runtime.ToFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1))))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradNBF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, mean f32, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16, d_w bf16, d_bias bf16, tb=n.
+// layerNormGELUMatMulBiasGradNBF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16, d_w bf16, d_bias bf16, tb=n.
 func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -915,20 +953,39 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	t_gamma := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_beta := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_w := runtime.RefSlice[runtime.BFloat16](c, 3)
-	t_mean := runtime.RefSlice[float32](c, 4)
-	t_rstd := runtime.RefSlice[float32](c, 5)
-	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 6)
-	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 7)
-	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 8)
-	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 9)
-	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 10)
-	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 11)
+	t_rstd := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 5)
+	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 6)
+	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 7)
+	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 8)
+	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 9)
+	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 10)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nK {
+			v2 = float64(t_x[iR*nK+at1].Float32())
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over K
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iK := range nK {
+			acc3 += float64(t_x[iR*nK+iK].Float32()) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nK, 1))
+	}
 
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-float64(t_mean[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -952,11 +1009,11 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc1 := 0.0
+			acc4 := 0.0
 			for iN := range nN {
-				acc1 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iK*nN+iN].Float32())
+				acc4 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iK*nN+iN].Float32())
 			}
-			l_d_h[iR*nK+iK] = acc1
+			l_d_h[iR*nK+iK] = acc4
 		}
 	}
 
@@ -971,11 +1028,11 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc2 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - float64(t_mean[iR]))
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc2
+		l_d_rstd[iR] = acc5
 	}
 
 	// d_var[R]
@@ -984,69 +1041,69 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over K
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over K
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iK := range nK {
-			acc3 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
 		}
-		l_d_mean_part[iR] = acc3
+		l_d_rest_part[iR] = acc6
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = runtime.ToBFloat16(float32(acc4))
+		t_d_gamma[iK] = runtime.ToBFloat16(float32(acc7))
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc5 := 0.0
+		acc8 := 0.0
 		for iR := range nR {
-			acc5 += l_d_h_gelu_x[iR*nK+iK]
+			acc8 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = runtime.ToBFloat16(float32(acc5))
+		t_d_beta[iK] = runtime.ToBFloat16(float32(acc8))
 	}
 
 	// d_w[K, N]: sum over R
 	for iK := range nK {
 		for iN := range nN {
-			acc6 := 0.0
+			acc9 := 0.0
 			for iR := range nR {
-				acc6 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
+				acc9 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
 			}
-			t_d_w[iK*nN+iN] = runtime.ToBFloat16(float32(acc6))
+			t_d_w[iK*nN+iN] = runtime.ToBFloat16(float32(acc9))
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc7 := 0.0
+		acc10 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nN+iN].Float32())
+			acc10 += float64(t_d_y[iR*nN+iN].Float32())
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc7))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc10))
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = runtime.ToBFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-float64(t_mean[iR]))/float64(max(nK, 1)) + l_d_mean[iR]/float64(max(nK, 1))))
+			t_d_x[iR*nK+iK] = runtime.ToBFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1))))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradTF32Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, mean f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32, d_w f32, d_bias f32, tb=t.
+// layerNormGELUMatMulBiasGradTF32Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32, d_w f32, d_bias f32, tb=t.
 func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -1055,20 +1112,39 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	t_gamma := runtime.RefSlice[float32](c, 1)
 	t_beta := runtime.RefSlice[float32](c, 2)
 	t_w := runtime.RefSlice[float32](c, 3)
-	t_mean := runtime.RefSlice[float32](c, 4)
-	t_rstd := runtime.RefSlice[float32](c, 5)
-	t_d_y := runtime.RefSlice[float32](c, 6)
-	t_d_x := runtime.RefSlice[float32](c, 7)
-	t_d_gamma := runtime.RefSlice[float32](c, 8)
-	t_d_beta := runtime.RefSlice[float32](c, 9)
-	t_d_w := runtime.RefSlice[float32](c, 10)
-	t_d_bias := runtime.RefSlice[float32](c, 11)
+	t_rstd := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[float32](c, 5)
+	t_d_x := runtime.RefSlice[float32](c, 6)
+	t_d_gamma := runtime.RefSlice[float32](c, 7)
+	t_d_beta := runtime.RefSlice[float32](c, 8)
+	t_d_w := runtime.RefSlice[float32](c, 9)
+	t_d_bias := runtime.RefSlice[float32](c, 10)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nK {
+			v2 = float64(t_x[iR*nK+at1])
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over K
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iK := range nK {
+			acc3 += float64(t_x[iR*nK+iK]) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nK, 1))
+	}
 
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-float64(t_mean[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK]) + float64(t_beta[iK])
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK]) + float64(t_beta[iK])
 		}
 	}
 
@@ -1092,11 +1168,11 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc1 := 0.0
+			acc4 := 0.0
 			for iN := range nN {
-				acc1 += float64(t_d_y[iR*nN+iN]) * float64(t_w[iN*nK+iK])
+				acc4 += float64(t_d_y[iR*nN+iN]) * float64(t_w[iN*nK+iK])
 			}
-			l_d_h[iR*nK+iK] = acc1
+			l_d_h[iR*nK+iK] = acc4
 		}
 	}
 
@@ -1111,11 +1187,11 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc2 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK]) * (float64(t_x[iR*nK+iK]) - float64(t_mean[iR]))
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK]) * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc2
+		l_d_rstd[iR] = acc5
 	}
 
 	// d_var[R]
@@ -1124,69 +1200,69 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over K
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over K
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iK := range nK {
-			acc3 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK])
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK])
 		}
-		l_d_mean_part[iR] = acc3
+		l_d_rest_part[iR] = acc6
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK]) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = float32(acc4)
+		t_d_gamma[iK] = float32(acc7)
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc5 := 0.0
+		acc8 := 0.0
 		for iR := range nR {
-			acc5 += l_d_h_gelu_x[iR*nK+iK]
+			acc8 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = float32(acc5)
+		t_d_beta[iK] = float32(acc8)
 	}
 
 	// d_w[N, K]: sum over R
 	for iN := range nN {
 		for iK := range nK {
-			acc6 := 0.0
+			acc9 := 0.0
 			for iR := range nR {
-				acc6 += float64(t_d_y[iR*nN+iN]) * l_h[iR*nK+iK]
+				acc9 += float64(t_d_y[iR*nN+iN]) * l_h[iR*nK+iK]
 			}
-			t_d_w[iN*nK+iK] = float32(acc6)
+			t_d_w[iN*nK+iK] = float32(acc9)
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc7 := 0.0
+		acc10 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nN+iN])
+			acc10 += float64(t_d_y[iR*nN+iN])
 		}
-		t_d_bias[iN] = float32(acc7)
+		t_d_bias[iN] = float32(acc10)
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK])-float64(t_mean[iR]))/float64(max(nK, 1)) + l_d_mean[iR]/float64(max(nK, 1)))
+			t_d_x[iR*nK+iK] = float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1)))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradTF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, mean f32, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16, d_w f16, d_bias f16, tb=t.
+// layerNormGELUMatMulBiasGradTF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16, d_w f16, d_bias f16, tb=t.
 func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -1195,20 +1271,39 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	t_gamma := runtime.RefSlice[runtime.Float16](c, 1)
 	t_beta := runtime.RefSlice[runtime.Float16](c, 2)
 	t_w := runtime.RefSlice[runtime.Float16](c, 3)
-	t_mean := runtime.RefSlice[float32](c, 4)
-	t_rstd := runtime.RefSlice[float32](c, 5)
-	t_d_y := runtime.RefSlice[runtime.Float16](c, 6)
-	t_d_x := runtime.RefSlice[runtime.Float16](c, 7)
-	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 8)
-	t_d_beta := runtime.RefSlice[runtime.Float16](c, 9)
-	t_d_w := runtime.RefSlice[runtime.Float16](c, 10)
-	t_d_bias := runtime.RefSlice[runtime.Float16](c, 11)
+	t_rstd := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[runtime.Float16](c, 5)
+	t_d_x := runtime.RefSlice[runtime.Float16](c, 6)
+	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 7)
+	t_d_beta := runtime.RefSlice[runtime.Float16](c, 8)
+	t_d_w := runtime.RefSlice[runtime.Float16](c, 9)
+	t_d_bias := runtime.RefSlice[runtime.Float16](c, 10)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nK {
+			v2 = float64(t_x[iR*nK+at1].Float32())
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over K
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iK := range nK {
+			acc3 += float64(t_x[iR*nK+iK].Float32()) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nK, 1))
+	}
 
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-float64(t_mean[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -1232,11 +1327,11 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc1 := 0.0
+			acc4 := 0.0
 			for iN := range nN {
-				acc1 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iN*nK+iK].Float32())
+				acc4 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iN*nK+iK].Float32())
 			}
-			l_d_h[iR*nK+iK] = acc1
+			l_d_h[iR*nK+iK] = acc4
 		}
 	}
 
@@ -1251,11 +1346,11 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc2 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - float64(t_mean[iR]))
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc2
+		l_d_rstd[iR] = acc5
 	}
 
 	// d_var[R]
@@ -1264,69 +1359,69 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over K
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over K
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iK := range nK {
-			acc3 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
 		}
-		l_d_mean_part[iR] = acc3
+		l_d_rest_part[iR] = acc6
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = runtime.ToFloat16(float32(acc4))
+		t_d_gamma[iK] = runtime.ToFloat16(float32(acc7))
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc5 := 0.0
+		acc8 := 0.0
 		for iR := range nR {
-			acc5 += l_d_h_gelu_x[iR*nK+iK]
+			acc8 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = runtime.ToFloat16(float32(acc5))
+		t_d_beta[iK] = runtime.ToFloat16(float32(acc8))
 	}
 
 	// d_w[N, K]: sum over R
 	for iN := range nN {
 		for iK := range nK {
-			acc6 := 0.0
+			acc9 := 0.0
 			for iR := range nR {
-				acc6 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
+				acc9 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
 			}
-			t_d_w[iN*nK+iK] = runtime.ToFloat16(float32(acc6))
+			t_d_w[iN*nK+iK] = runtime.ToFloat16(float32(acc9))
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc7 := 0.0
+		acc10 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nN+iN].Float32())
+			acc10 += float64(t_d_y[iR*nN+iN].Float32())
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc7))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc10))
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = runtime.ToFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-float64(t_mean[iR]))/float64(max(nK, 1)) + l_d_mean[iR]/float64(max(nK, 1))))
+			t_d_x[iR*nK+iK] = runtime.ToFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1))))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradTBF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, mean f32, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16, d_w bf16, d_bias bf16, tb=t.
+// layerNormGELUMatMulBiasGradTBF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16, d_w bf16, d_bias bf16, tb=t.
 func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -1335,20 +1430,39 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	t_gamma := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_beta := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_w := runtime.RefSlice[runtime.BFloat16](c, 3)
-	t_mean := runtime.RefSlice[float32](c, 4)
-	t_rstd := runtime.RefSlice[float32](c, 5)
-	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 6)
-	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 7)
-	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 8)
-	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 9)
-	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 10)
-	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 11)
+	t_rstd := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 5)
+	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 6)
+	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 7)
+	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 8)
+	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 9)
+	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 10)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nK {
+			v2 = float64(t_x[iR*nK+at1].Float32())
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over K
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iK := range nK {
+			acc3 += float64(t_x[iR*nK+iK].Float32()) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nK, 1))
+	}
 
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-float64(t_mean[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -1372,11 +1486,11 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc1 := 0.0
+			acc4 := 0.0
 			for iN := range nN {
-				acc1 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iN*nK+iK].Float32())
+				acc4 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iN*nK+iK].Float32())
 			}
-			l_d_h[iR*nK+iK] = acc1
+			l_d_h[iR*nK+iK] = acc4
 		}
 	}
 
@@ -1391,11 +1505,11 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc2 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - float64(t_mean[iR]))
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc2
+		l_d_rstd[iR] = acc5
 	}
 
 	// d_var[R]
@@ -1404,64 +1518,64 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over K
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over K
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iK := range nK {
-			acc3 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
 		}
-		l_d_mean_part[iR] = acc3
+		l_d_rest_part[iR] = acc6
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = runtime.ToBFloat16(float32(acc4))
+		t_d_gamma[iK] = runtime.ToBFloat16(float32(acc7))
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc5 := 0.0
+		acc8 := 0.0
 		for iR := range nR {
-			acc5 += l_d_h_gelu_x[iR*nK+iK]
+			acc8 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = runtime.ToBFloat16(float32(acc5))
+		t_d_beta[iK] = runtime.ToBFloat16(float32(acc8))
 	}
 
 	// d_w[N, K]: sum over R
 	for iN := range nN {
 		for iK := range nK {
-			acc6 := 0.0
+			acc9 := 0.0
 			for iR := range nR {
-				acc6 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
+				acc9 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
 			}
-			t_d_w[iN*nK+iK] = runtime.ToBFloat16(float32(acc6))
+			t_d_w[iN*nK+iK] = runtime.ToBFloat16(float32(acc9))
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc7 := 0.0
+		acc10 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nN+iN].Float32())
+			acc10 += float64(t_d_y[iR*nN+iN].Float32())
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc7))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc10))
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = runtime.ToBFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-float64(t_mean[iR]))/float64(max(nK, 1)) + l_d_mean[iR]/float64(max(nK, 1))))
+			t_d_x[iR*nK+iK] = runtime.ToBFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1))))
 		}
 	}
 }

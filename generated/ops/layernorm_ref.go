@@ -51,7 +51,7 @@ func layerNormF32Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iD := range nD {
-			acc4 += (float64(t_x[iR*nD+iD]) - l_mean[iR]) * (float64(t_x[iR*nD+iD]) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nD+iD]) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nD+iD]) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nD, 1))
 	}
@@ -65,7 +65,7 @@ func layerNormF32Ref(c *runtime.RefCall) {
 	// y[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_y[iR*nD+iD] = float32((float64(t_x[iR*nD+iD])-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iD]) + float64(t_beta[iD]))
+			t_y[iR*nD+iD] = float32((float64(t_x[iR*nD+iD])-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iD]) + float64(t_beta[iD]))
 		}
 	}
 
@@ -123,7 +123,7 @@ func layerNormF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iD := range nD {
-			acc4 += (float64(t_x[iR*nD+iD].Float32()) - l_mean[iR]) * (float64(t_x[iR*nD+iD].Float32()) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nD, 1))
 	}
@@ -137,7 +137,7 @@ func layerNormF16Ref(c *runtime.RefCall) {
 	// y[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_y[iR*nD+iD] = runtime.ToFloat16(float32((float64(t_x[iR*nD+iD].Float32())-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iD].Float32()) + float64(t_beta[iD].Float32())))
+			t_y[iR*nD+iD] = runtime.ToFloat16(float32((float64(t_x[iR*nD+iD].Float32())-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iD].Float32()) + float64(t_beta[iD].Float32())))
 		}
 	}
 
@@ -195,7 +195,7 @@ func layerNormBF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc4 := 0.0
 		for iD := range nD {
-			acc4 += (float64(t_x[iR*nD+iD].Float32()) - l_mean[iR]) * (float64(t_x[iR*nD+iD].Float32()) - l_mean[iR])
+			acc4 += (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR]) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR])
 		}
 		l_var[iR] = acc4 / float64(max(nD, 1))
 	}
@@ -209,7 +209,7 @@ func layerNormBF16Ref(c *runtime.RefCall) {
 	// y[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_y[iR*nD+iD] = runtime.ToBFloat16(float32((float64(t_x[iR*nD+iD].Float32())-l_mean[iR])*l_rstd[iR]*float64(t_gamma[iD].Float32()) + float64(t_beta[iD].Float32())))
+			t_y[iR*nD+iD] = runtime.ToBFloat16(float32((float64(t_x[iR*nD+iD].Float32())-l_first[iR]-l_rest[iR])*l_rstd[iR]*float64(t_gamma[iD].Float32()) + float64(t_beta[iD].Float32())))
 		}
 	}
 
@@ -224,27 +224,46 @@ func layerNormBF16Ref(c *runtime.RefCall) {
 	}
 }
 
-// layerNormGradF32Ref computes layernorm_grad in float64, one loop nest for each step: x f32, gamma f32, mean f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32.
+// layerNormGradF32Ref computes layernorm_grad in float64, one loop nest for each step: x f32, gamma f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32.
 func layerNormGradF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[float32](c, 0)
 	t_gamma := runtime.RefSlice[float32](c, 1)
-	t_mean := runtime.RefSlice[float32](c, 2)
-	t_rstd := runtime.RefSlice[float32](c, 3)
-	t_d_y := runtime.RefSlice[float32](c, 4)
-	t_d_x := runtime.RefSlice[float32](c, 5)
-	t_d_gamma := runtime.RefSlice[float32](c, 6)
-	t_d_beta := runtime.RefSlice[float32](c, 7)
+	t_rstd := runtime.RefSlice[float32](c, 2)
+	t_d_y := runtime.RefSlice[float32](c, 3)
+	t_d_x := runtime.RefSlice[float32](c, 4)
+	t_d_gamma := runtime.RefSlice[float32](c, 5)
+	t_d_beta := runtime.RefSlice[float32](c, 6)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nD {
+			v2 = float64(t_x[iR*nD+at1])
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over D
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iD := range nD {
+			acc3 += float64(t_x[iR*nD+iD]) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nD, 1))
+	}
 
 	// d_rstd[R]: sum over D
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc1 := 0.0
+		acc4 := 0.0
 		for iD := range nD {
-			acc1 += float64(t_d_y[iR*nD+iD]) * float64(t_gamma[iD]) * (float64(t_x[iR*nD+iD]) - float64(t_mean[iR]))
+			acc4 += float64(t_d_y[iR*nD+iD]) * float64(t_gamma[iD]) * (float64(t_x[iR*nD+iD]) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc1
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -253,69 +272,88 @@ func layerNormGradF32Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over D
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over D
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iD := range nD {
-			acc2 += float64(t_d_y[iR*nD+iD]) * float64(t_gamma[iD])
+			acc5 += float64(t_d_y[iR*nD+iD]) * float64(t_gamma[iD])
 		}
-		l_d_mean_part[iR] = acc2
+		l_d_rest_part[iR] = acc5
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[D]: sum over R
 	for iD := range nD {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc3 += float64(t_d_y[iR*nD+iD]) * (float64(t_x[iR*nD+iD]) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc6 += float64(t_d_y[iR*nD+iD]) * (float64(t_x[iR*nD+iD]) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iD] = float32(acc3)
+		t_d_gamma[iD] = float32(acc6)
 	}
 
 	// d_beta[D]: sum over R
 	for iD := range nD {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += float64(t_d_y[iR*nD+iD])
+			acc7 += float64(t_d_y[iR*nD+iD])
 		}
-		t_d_beta[iD] = float32(acc4)
+		t_d_beta[iD] = float32(acc7)
 	}
 
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = float32(float64(t_d_y[iR*nD+iD])*float64(t_gamma[iD])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD])-float64(t_mean[iR]))/float64(max(nD, 1)) + l_d_mean[iR]/float64(max(nD, 1)))
+			t_d_x[iR*nD+iD] = float32(float64(t_d_y[iR*nD+iD])*float64(t_gamma[iD])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD])-l_first[iR]-l_rest[iR])/float64(max(nD, 1)) + l_d_rest[iR]/float64(max(nD, 1)))
 		}
 	}
 }
 
-// layerNormGradF16Ref computes layernorm_grad in float64, one loop nest for each step: x f16, gamma f16, mean f32, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16.
+// layerNormGradF16Ref computes layernorm_grad in float64, one loop nest for each step: x f16, gamma f16, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16.
 func layerNormGradF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[runtime.Float16](c, 0)
 	t_gamma := runtime.RefSlice[runtime.Float16](c, 1)
-	t_mean := runtime.RefSlice[float32](c, 2)
-	t_rstd := runtime.RefSlice[float32](c, 3)
-	t_d_y := runtime.RefSlice[runtime.Float16](c, 4)
-	t_d_x := runtime.RefSlice[runtime.Float16](c, 5)
-	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 6)
-	t_d_beta := runtime.RefSlice[runtime.Float16](c, 7)
+	t_rstd := runtime.RefSlice[float32](c, 2)
+	t_d_y := runtime.RefSlice[runtime.Float16](c, 3)
+	t_d_x := runtime.RefSlice[runtime.Float16](c, 4)
+	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 5)
+	t_d_beta := runtime.RefSlice[runtime.Float16](c, 6)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nD {
+			v2 = float64(t_x[iR*nD+at1].Float32())
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over D
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iD := range nD {
+			acc3 += float64(t_x[iR*nD+iD].Float32()) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nD, 1))
+	}
 
 	// d_rstd[R]: sum over D
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc1 := 0.0
+		acc4 := 0.0
 		for iD := range nD {
-			acc1 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - float64(t_mean[iR]))
+			acc4 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc1
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -324,69 +362,88 @@ func layerNormGradF16Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over D
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over D
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iD := range nD {
-			acc2 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32())
+			acc5 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32())
 		}
-		l_d_mean_part[iR] = acc2
+		l_d_rest_part[iR] = acc5
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[D]: sum over R
 	for iD := range nD {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc3 += float64(t_d_y[iR*nD+iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc6 += float64(t_d_y[iR*nD+iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iD] = runtime.ToFloat16(float32(acc3))
+		t_d_gamma[iD] = runtime.ToFloat16(float32(acc6))
 	}
 
 	// d_beta[D]: sum over R
 	for iD := range nD {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += float64(t_d_y[iR*nD+iD].Float32())
+			acc7 += float64(t_d_y[iR*nD+iD].Float32())
 		}
-		t_d_beta[iD] = runtime.ToFloat16(float32(acc4))
+		t_d_beta[iD] = runtime.ToFloat16(float32(acc7))
 	}
 
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD].Float32())-float64(t_mean[iR]))/float64(max(nD, 1)) + l_d_mean[iR]/float64(max(nD, 1))))
+			t_d_x[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD].Float32())-l_first[iR]-l_rest[iR])/float64(max(nD, 1)) + l_d_rest[iR]/float64(max(nD, 1))))
 		}
 	}
 }
 
-// layerNormGradBF16Ref computes layernorm_grad in float64, one loop nest for each step: x bf16, gamma bf16, mean f32, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16.
+// layerNormGradBF16Ref computes layernorm_grad in float64, one loop nest for each step: x bf16, gamma bf16, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16.
 func layerNormGradBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_gamma := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_mean := runtime.RefSlice[float32](c, 2)
-	t_rstd := runtime.RefSlice[float32](c, 3)
-	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 4)
-	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 5)
-	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 6)
-	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 7)
+	t_rstd := runtime.RefSlice[float32](c, 2)
+	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 4)
+	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 5)
+	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 6)
+
+	// first[R]
+	l_first := make([]float64, nR)
+	for iR := range nR {
+		v2 := 0.0
+		if at1 := int64(0); at1 >= 0 && at1 < nD {
+			v2 = float64(t_x[iR*nD+at1].Float32())
+		}
+		l_first[iR] = v2
+	}
+
+	// rest[R]: mean over D
+	l_rest := make([]float64, nR)
+	for iR := range nR {
+		acc3 := 0.0
+		for iD := range nD {
+			acc3 += float64(t_x[iR*nD+iD].Float32()) - l_first[iR]
+		}
+		l_rest[iR] = acc3 / float64(max(nD, 1))
+	}
 
 	// d_rstd[R]: sum over D
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc1 := 0.0
+		acc4 := 0.0
 		for iD := range nD {
-			acc1 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - float64(t_mean[iR]))
+			acc4 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR])
 		}
-		l_d_rstd[iR] = acc1
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -395,44 +452,44 @@ func layerNormGradBF16Ref(c *runtime.RefCall) {
 		l_d_var[iR] = -(0.5 * l_d_rstd[iR] * (float64(t_rstd[iR]) * float64(t_rstd[iR]) * float64(t_rstd[iR])))
 	}
 
-	// d_mean_part[R]: sum over D
-	l_d_mean_part := make([]float64, nR)
+	// d_rest_part[R]: sum over D
+	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc2 := 0.0
+		acc5 := 0.0
 		for iD := range nD {
-			acc2 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32())
+			acc5 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32())
 		}
-		l_d_mean_part[iR] = acc2
+		l_d_rest_part[iR] = acc5
 	}
 
-	// d_mean[R]
-	l_d_mean := make([]float64, nR)
+	// d_rest[R]
+	l_d_rest := make([]float64, nR)
 	for iR := range nR {
-		l_d_mean[iR] = -(float64(t_rstd[iR]) * l_d_mean_part[iR])
+		l_d_rest[iR] = -(float64(t_rstd[iR]) * l_d_rest_part[iR])
 	}
 
 	// d_gamma[D]: sum over R
 	for iD := range nD {
-		acc3 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc3 += float64(t_d_y[iR*nD+iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - float64(t_mean[iR])) * float64(t_rstd[iR])
+			acc6 += float64(t_d_y[iR*nD+iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iD] = runtime.ToBFloat16(float32(acc3))
+		t_d_gamma[iD] = runtime.ToBFloat16(float32(acc6))
 	}
 
 	// d_beta[D]: sum over R
 	for iD := range nD {
-		acc4 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc4 += float64(t_d_y[iR*nD+iD].Float32())
+			acc7 += float64(t_d_y[iR*nD+iD].Float32())
 		}
-		t_d_beta[iD] = runtime.ToBFloat16(float32(acc4))
+		t_d_beta[iD] = runtime.ToBFloat16(float32(acc7))
 	}
 
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD].Float32())-float64(t_mean[iR]))/float64(max(nD, 1)) + l_d_mean[iR]/float64(max(nD, 1))))
+			t_d_x[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD].Float32())-l_first[iR]-l_rest[iR])/float64(max(nD, 1)) + l_d_rest[iR]/float64(max(nD, 1))))
 		}
 	}
 }

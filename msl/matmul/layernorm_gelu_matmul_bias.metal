@@ -11,7 +11,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x8d5e0efb06a3d15eul;
+constant ulong kg_spec_hash = 0xe4a8b60e4db088c9ul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -77,8 +77,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = x_[at_ + k_];
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = x_[at_ + k_] - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -95,14 +95,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = x_[at_ + k_];
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = x_[at_ + k_] - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -117,6 +116,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
@@ -180,10 +180,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? x_[a_pos_ * size_K_ + 0] : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (x_[a_pos_ * size_K_ + k_pos_] - mean_) * rstd_ * gamma_[k_pos_] + beta_[k_pos_];
+				const float h_gelu_x_ = (x_[a_pos_ * size_K_ + k_pos_] - first_ - rest_) * rstd_ * gamma_[k_pos_] + beta_[k_pos_];
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
@@ -275,8 +274,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = float(x_[at_ + k_]);
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = float(x_[at_ + k_]) - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -293,14 +292,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = float(x_[at_ + k_]);
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = float(x_[at_ + k_]) - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -315,6 +313,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
@@ -378,10 +377,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? float(x_[a_pos_ * size_K_ + 0]) : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (float(x_[a_pos_ * size_K_ + k_pos_]) - mean_) * rstd_ * float(gamma_[k_pos_]) + float(beta_[k_pos_]);
+				const float h_gelu_x_ = (float(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_]) + float(beta_[k_pos_]);
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
@@ -473,8 +471,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + k_]);
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -491,14 +489,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + k_]);
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -513,6 +510,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
@@ -576,10 +574,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_ + 0]) : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - mean_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
+				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
@@ -671,8 +668,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1(
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = x_[at_ + k_];
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = x_[at_ + k_] - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -689,14 +686,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = x_[at_ + k_];
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = x_[at_ + k_] - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -711,6 +707,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
@@ -774,10 +771,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? x_[a_pos_ * size_K_ + 0] : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (x_[a_pos_ * size_K_ + k_pos_] - mean_) * rstd_ * gamma_[k_pos_] + beta_[k_pos_];
+				const float h_gelu_x_ = (x_[a_pos_ * size_K_ + k_pos_] - first_ - rest_) * rstd_ * gamma_[k_pos_] + beta_[k_pos_];
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
@@ -869,8 +865,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1(
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = float(x_[at_ + k_]);
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = float(x_[at_ + k_]) - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -887,14 +883,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = float(x_[at_ + k_]);
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = float(x_[at_ + k_]) - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -909,6 +904,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
@@ -972,10 +968,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? float(x_[a_pos_ * size_K_ + 0]) : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (float(x_[a_pos_ * size_K_ + k_pos_]) - mean_) * rstd_ * float(gamma_[k_pos_]) + float(beta_[k_pos_]);
+				const float h_gelu_x_ = (float(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_]) + float(beta_[k_pos_]);
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
@@ -1067,8 +1062,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1(
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + k_]);
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -1085,14 +1080,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float var_sum_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + k_]);
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -1107,6 +1101,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1(
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
@@ -1170,10 +1165,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_ + 0]) : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - mean_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
+				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
@@ -1232,19 +1226,65 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
+		device const float *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	const int size_K_ = int(args.size_K_);
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
+	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_K_);
+		float rest_sum_run_ = 0.0f;
+		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+			rest_sum_run_ += x_[at_ + k_] - first_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1332,102 +1372,103 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 }
 
 // rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long size_K_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		device const float *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device float *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[r_] / t_;
 	const float rstd_2_ = rstd_[r_];
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = x_[at_ + k_] - mean_2_;
+			const float t_2_ = x_[at_ + k_] - first_ - rest_;
 			const float gamma_2_ = gamma_[k_];
-			const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + beta_[k_];
+			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_[k_];
 			const float d_h_2_ = d_h_[at_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_2_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_2_ * t_;
-			d_mean_part_run_ += t_2_;
+			const float t_3_ = d_h_gelu_x_ * gamma_2_;
+			d_rstd_run_ += t_3_ * t_2_;
+			d_rest_part_run_ += t_3_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
+	float d_rest_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
 	}
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = x_[at_ + k_] - mean_2_;
+		const float t_4_ = x_[at_ + k_] - first_ - rest_;
 		const float gamma_2_ = gamma_[k_];
 		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + beta_[k_];
 		const float d_h_2_ = d_h_[at_ + k_];
 		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = t_5_ * rstd_2_ + t_ * t_4_ / t_2_ + t_3_;
+		d_x_[at_ + k_] = t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_;
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 		device const float *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device float *d_gamma_ [[buffer(6)]],
 		device float *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args &args [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1445,6 +1486,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	const float gamma_2_ = gamma_[k_];
 	const float beta_2_ = beta_[k_];
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
@@ -1457,13 +1500,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float t_ = x_[r_ * size_K_ + k_] - mean_[r_];
+				const float first_ = t_ ? x_[r_ * size_K_ + 0] : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				const float t_3_ = x_[r_ * size_K_ + k_] - first_ - rest_;
 				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_ * rstd_2_;
+				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
 				d_beta_reduced_run_2_ += d_h_gelu_x_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -1488,22 +1533,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		device const float *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
 		device const float *d_y_ [[buffer(5)]],
 		device float *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1525,6 +1570,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 	for (int i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
 		for (int e_ = thread_; e_ < 1024; e_ += 128) {
 			const int a_at_ = e_ % 64;
@@ -1533,7 +1580,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float h_gelu_x_ = (x_[k_pos_ * size_K_ + a_pos_] - mean_[k_pos_]) * rstd_[k_pos_] * gamma_[a_pos_] + beta_[a_pos_];
+				const float first_ = t_ ? x_[k_pos_ * size_K_ + 0] : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float h_gelu_x_ = (x_[k_pos_ * size_K_ + a_pos_] - first_ - rest_) * rstd_[k_pos_] * gamma_[a_pos_] + beta_[a_pos_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				a_value_ = h_;
@@ -1594,16 +1643,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1644,19 +1693,65 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
+		device const half *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	const int size_K_ = int(args.size_K_);
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
+	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_K_);
+		float rest_sum_run_ = 0.0f;
+		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+			rest_sum_run_ += float(x_[at_ + k_]) - first_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1744,102 +1839,103 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 }
 
 // rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long size_K_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		device const half *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device half *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[r_] / t_;
 	const float rstd_2_ = rstd_[r_];
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = float(x_[at_ + k_]) - mean_2_;
+			const float t_2_ = float(x_[at_ + k_]) - first_ - rest_;
 			const float gamma_2_ = float(gamma_[k_]);
-			const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
+			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
 			const float d_h_2_ = d_h_[at_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_2_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_2_ * t_;
-			d_mean_part_run_ += t_2_;
+			const float t_3_ = d_h_gelu_x_ * gamma_2_;
+			d_rstd_run_ += t_3_ * t_2_;
+			d_rest_part_run_ += t_3_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
+	float d_rest_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
 	}
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = float(x_[at_ + k_]) - mean_2_;
+		const float t_4_ = float(x_[at_ + k_]) - first_ - rest_;
 		const float gamma_2_ = float(gamma_[k_]);
 		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
 		const float d_h_2_ = d_h_[at_ + k_];
 		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = half(t_5_ * rstd_2_ + t_ * t_4_ / t_2_ + t_3_);
+		d_x_[at_ + k_] = half(t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_);
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 		device const half *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device half *d_gamma_ [[buffer(6)]],
 		device half *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args &args [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1857,6 +1953,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	const float gamma_2_ = float(gamma_[k_]);
 	const float beta_2_ = float(beta_[k_]);
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
@@ -1869,13 +1967,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float t_ = float(x_[r_ * size_K_ + k_]) - mean_[r_];
+				const float first_ = t_ ? float(x_[r_ * size_K_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				const float t_3_ = float(x_[r_ * size_K_ + k_]) - first_ - rest_;
 				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_ * rstd_2_;
+				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
 				d_beta_reduced_run_2_ += d_h_gelu_x_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -1900,22 +2000,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		device const half *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
 		device const half *d_y_ [[buffer(5)]],
 		device half *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1937,6 +2037,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 	for (int i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
 		for (int e_ = thread_; e_ < 1024; e_ += 128) {
 			const int a_at_ = e_ % 64;
@@ -1945,7 +2047,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float h_gelu_x_ = (float(x_[k_pos_ * size_K_ + a_pos_]) - mean_[k_pos_]) * rstd_[k_pos_] * float(gamma_[a_pos_]) + float(beta_[a_pos_]);
+				const float first_ = t_ ? float(x_[k_pos_ * size_K_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float h_gelu_x_ = (float(x_[k_pos_ * size_K_ + a_pos_]) - first_ - rest_) * rstd_[k_pos_] * float(gamma_[a_pos_]) + float(beta_[a_pos_]);
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				a_value_ = h_;
@@ -2006,16 +2110,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		device const half *d_y_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2056,19 +2160,65 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
+		device const ushort *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	const int size_K_ = int(args.size_K_);
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
+	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_K_);
+		float rest_sum_run_ = 0.0f;
+		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+			rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2156,102 +2306,103 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 }
 
 // rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long size_K_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device ushort *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[r_] / t_;
 	const float rstd_2_ = rstd_[r_];
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = kg_from_bf16(x_[at_ + k_]) - mean_2_;
+			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_ - rest_;
 			const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-			const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
+			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
 			const float d_h_2_ = d_h_[at_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_2_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_2_ * t_;
-			d_mean_part_run_ += t_2_;
+			const float t_3_ = d_h_gelu_x_ * gamma_2_;
+			d_rstd_run_ += t_3_ * t_2_;
+			d_rest_part_run_ += t_3_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
+	float d_rest_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
 	}
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = kg_from_bf16(x_[at_ + k_]) - mean_2_;
+		const float t_4_ = kg_from_bf16(x_[at_ + k_]) - first_ - rest_;
 		const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
 		const float d_h_2_ = d_h_[at_ + k_];
 		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = kg_to_bf16(t_5_ * rstd_2_ + t_ * t_4_ / t_2_ + t_3_);
+		d_x_[at_ + k_] = kg_to_bf16(t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_);
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device ushort *d_gamma_ [[buffer(6)]],
 		device ushort *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args &args [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2269,6 +2420,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 	const float beta_2_ = kg_from_bf16(beta_[k_]);
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
@@ -2281,13 +2434,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float t_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - mean_[r_];
+				const float first_ = t_ ? kg_from_bf16(x_[r_ * size_K_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				const float t_3_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_ - rest_;
 				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_ * rstd_2_;
+				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
 				d_beta_reduced_run_2_ += d_h_gelu_x_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -2312,22 +2467,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
 		device const ushort *d_y_ [[buffer(5)]],
 		device ushort *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2349,6 +2504,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 	for (int i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
 		for (int e_ = thread_; e_ < 1024; e_ += 128) {
 			const int a_at_ = e_ % 64;
@@ -2357,7 +2514,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + a_pos_]) - mean_[k_pos_]) * rstd_[k_pos_] * kg_from_bf16(gamma_[a_pos_]) + kg_from_bf16(beta_[a_pos_]);
+				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + a_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_bf16(gamma_[a_pos_]) + kg_from_bf16(beta_[a_pos_]);
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				a_value_ = h_;
@@ -2418,16 +2577,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		device const ushort *d_y_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2468,19 +2627,65 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(
+		device const float *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	const int size_K_ = int(args.size_K_);
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
+	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_K_);
+		float rest_sum_run_ = 0.0f;
+		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+			rest_sum_run_ += x_[at_ + k_] - first_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2568,102 +2773,103 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(
 }
 
 // rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args {
 	long size_K_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(
 		device const float *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device float *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[r_] / t_;
 	const float rstd_2_ = rstd_[r_];
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = x_[at_ + k_] - mean_2_;
+			const float t_2_ = x_[at_ + k_] - first_ - rest_;
 			const float gamma_2_ = gamma_[k_];
-			const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + beta_[k_];
+			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_[k_];
 			const float d_h_2_ = d_h_[at_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_2_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_2_ * t_;
-			d_mean_part_run_ += t_2_;
+			const float t_3_ = d_h_gelu_x_ * gamma_2_;
+			d_rstd_run_ += t_3_ * t_2_;
+			d_rest_part_run_ += t_3_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
+	float d_rest_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
 	}
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = x_[at_ + k_] - mean_2_;
+		const float t_4_ = x_[at_ + k_] - first_ - rest_;
 		const float gamma_2_ = gamma_[k_];
 		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + beta_[k_];
 		const float d_h_2_ = d_h_[at_ + k_];
 		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = t_5_ * rstd_2_ + t_ * t_4_ / t_2_ + t_3_;
+		d_x_[at_ + k_] = t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_;
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 		device const float *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device float *d_gamma_ [[buffer(6)]],
 		device float *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args &args [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2681,6 +2887,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	const float gamma_2_ = gamma_[k_];
 	const float beta_2_ = beta_[k_];
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
@@ -2693,13 +2901,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float t_ = x_[r_ * size_K_ + k_] - mean_[r_];
+				const float first_ = t_ ? x_[r_ * size_K_ + 0] : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				const float t_3_ = x_[r_ * size_K_ + k_] - first_ - rest_;
 				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_ * rstd_2_;
+				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
 				d_beta_reduced_run_2_ += d_h_gelu_x_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -2724,22 +2934,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
-		device const float *mean_ [[buffer(2)]],
+		device const float *rest_sum_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const float *gamma_ [[buffer(4)]],
 		device const float *beta_ [[buffer(5)]],
 		device float *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2761,6 +2971,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 	for (int i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
 		for (int e_ = thread_; e_ < 1024; e_ += 128) {
 			const int a_at_ = e_ % 64;
@@ -2780,7 +2992,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float h_gelu_x_ = (x_[k_pos_ * size_K_ + b_pos_] - mean_[k_pos_]) * rstd_[k_pos_] * gamma_[b_pos_] + beta_[b_pos_];
+				const float first_ = t_ ? x_[k_pos_ * size_K_ + 0] : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float h_gelu_x_ = (x_[k_pos_ * size_K_ + b_pos_] - first_ - rest_) * rstd_[k_pos_] * gamma_[b_pos_] + beta_[b_pos_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				b_value_ = h_;
@@ -2830,16 +3044,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2880,19 +3094,65 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
+		device const half *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	const int size_K_ = int(args.size_K_);
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
+	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_K_);
+		float rest_sum_run_ = 0.0f;
+		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+			rest_sum_run_ += float(x_[at_ + k_]) - first_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2980,102 +3240,103 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
 }
 
 // rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args {
 	long size_K_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(
 		device const half *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device half *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[r_] / t_;
 	const float rstd_2_ = rstd_[r_];
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = float(x_[at_ + k_]) - mean_2_;
+			const float t_2_ = float(x_[at_ + k_]) - first_ - rest_;
 			const float gamma_2_ = float(gamma_[k_]);
-			const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
+			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
 			const float d_h_2_ = d_h_[at_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_2_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_2_ * t_;
-			d_mean_part_run_ += t_2_;
+			const float t_3_ = d_h_gelu_x_ * gamma_2_;
+			d_rstd_run_ += t_3_ * t_2_;
+			d_rest_part_run_ += t_3_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
+	float d_rest_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
 	}
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = float(x_[at_ + k_]) - mean_2_;
+		const float t_4_ = float(x_[at_ + k_]) - first_ - rest_;
 		const float gamma_2_ = float(gamma_[k_]);
 		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
 		const float d_h_2_ = d_h_[at_ + k_];
 		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = half(t_5_ * rstd_2_ + t_ * t_4_ / t_2_ + t_3_);
+		d_x_[at_ + k_] = half(t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_);
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 		device const half *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device half *d_gamma_ [[buffer(6)]],
 		device half *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args &args [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3093,6 +3354,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	const float gamma_2_ = float(gamma_[k_]);
 	const float beta_2_ = float(beta_[k_]);
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
@@ -3105,13 +3368,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float t_ = float(x_[r_ * size_K_ + k_]) - mean_[r_];
+				const float first_ = t_ ? float(x_[r_ * size_K_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				const float t_3_ = float(x_[r_ * size_K_ + k_]) - first_ - rest_;
 				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_ * rstd_2_;
+				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
 				d_beta_reduced_run_2_ += d_h_gelu_x_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -3136,22 +3401,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
-		device const float *mean_ [[buffer(2)]],
+		device const float *rest_sum_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const half *gamma_ [[buffer(4)]],
 		device const half *beta_ [[buffer(5)]],
 		device half *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3173,6 +3438,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 	for (int i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
 		for (int e_ = thread_; e_ < 1024; e_ += 128) {
 			const int a_at_ = e_ % 64;
@@ -3192,7 +3459,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float h_gelu_x_ = (float(x_[k_pos_ * size_K_ + b_pos_]) - mean_[k_pos_]) * rstd_[k_pos_] * float(gamma_[b_pos_]) + float(beta_[b_pos_]);
+				const float first_ = t_ ? float(x_[k_pos_ * size_K_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float h_gelu_x_ = (float(x_[k_pos_ * size_K_ + b_pos_]) - first_ - rest_) * rstd_[k_pos_] * float(gamma_[b_pos_]) + float(beta_[b_pos_]);
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				b_value_ = h_;
@@ -3242,16 +3511,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6(
 		device const half *d_y_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3292,19 +3561,65 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
+		device const ushort *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	const int size_K_ = int(args.size_K_);
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
+	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_K_);
+		float rest_sum_run_ = 0.0f;
+		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+			rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3392,102 +3707,103 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
 }
 
 // rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args {
 	long size_K_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device ushort *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[r_] / t_;
 	const float rstd_2_ = rstd_[r_];
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
 		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = kg_from_bf16(x_[at_ + k_]) - mean_2_;
+			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_ - rest_;
 			const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-			const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
+			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
 			const float d_h_2_ = d_h_[at_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_2_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_2_ * t_;
-			d_mean_part_run_ += t_2_;
+			const float t_3_ = d_h_gelu_x_ * gamma_2_;
+			d_rstd_run_ += t_3_ * t_2_;
+			d_rest_part_run_ += t_3_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
+	float d_rest_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
 	}
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = kg_from_bf16(x_[at_ + k_]) - mean_2_;
+		const float t_4_ = kg_from_bf16(x_[at_ + k_]) - first_ - rest_;
 		const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
 		const float d_h_2_ = d_h_[at_ + k_];
 		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = kg_to_bf16(t_5_ * rstd_2_ + t_ * t_4_ / t_2_ + t_3_);
+		d_x_[at_ + k_] = kg_to_bf16(t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_);
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *mean_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
 		device ushort *d_gamma_ [[buffer(6)]],
 		device ushort *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args &args [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args &args [[buffer(8)]],
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3505,6 +3821,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 	const float beta_2_ = kg_from_bf16(beta_[k_]);
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
@@ -3517,13 +3835,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float t_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - mean_[r_];
+				const float first_ = t_ ? kg_from_bf16(x_[r_ * size_K_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				const float t_3_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_ - rest_;
 				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_ * rstd_2_ * gamma_2_ + beta_2_;
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_ * rstd_2_;
+				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
 				d_beta_reduced_run_2_ += d_h_gelu_x_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -3548,22 +3868,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
-		device const float *mean_ [[buffer(2)]],
+		device const float *rest_sum_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const ushort *gamma_ [[buffer(4)]],
 		device const ushort *beta_ [[buffer(5)]],
 		device ushort *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3585,6 +3905,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 	for (int i_ = 0; i_ < 32; ++i_) {
 		sum_[i_] = 0.0f;
 	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
 		for (int e_ = thread_; e_ < 1024; e_ += 128) {
 			const int a_at_ = e_ % 64;
@@ -3604,7 +3926,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + b_pos_]) - mean_[k_pos_]) * rstd_[k_pos_] * kg_from_bf16(gamma_[b_pos_]) + kg_from_bf16(beta_[b_pos_]);
+				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + b_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_bf16(gamma_[b_pos_]) + kg_from_bf16(beta_[b_pos_]);
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				b_value_ = h_;
@@ -3654,16 +3978,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6(
 		device const ushort *d_y_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {

@@ -13,7 +13,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x2d4ac9f45d54b175ul;
+constant ulong kg_spec_hash = 0x9655c2fe6d4f7e95ul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -74,8 +74,8 @@ kernel void kg_dd4f7221_layernorm_f32(
 		const int end_ = min(block_ + 4096, size_D_);
 		float rest_sum_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = x_[at_ + d_] - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -92,14 +92,13 @@ kernel void kg_dd4f7221_layernorm_f32(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float var_sum_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = x_[at_ + d_] - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -116,11 +115,12 @@ kernel void kg_dd4f7221_layernorm_f32(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		const float t_2_ = x_2_ - mean_2_;
-		y_[at_ + d_] = t_2_ * rstd_2_ * gamma_[d_] + beta_[d_];
+		const float t_2_ = x_[at_ + d_] - first_;
+		const float t_3_ = t_2_ - rest_;
+		y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
 	}
@@ -160,8 +160,8 @@ kernel void kg_dd4f7221_layernorm_f16(
 		const int end_ = min(block_ + 4096, size_D_);
 		float rest_sum_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = float(x_[at_ + d_]) - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -178,14 +178,13 @@ kernel void kg_dd4f7221_layernorm_f16(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float var_sum_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = float(x_[at_ + d_]) - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -202,11 +201,12 @@ kernel void kg_dd4f7221_layernorm_f16(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = float(x_[at_ + d_]);
-		const float t_2_ = x_2_ - mean_2_;
-		y_[at_ + d_] = half(t_2_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
+		const float t_2_ = float(x_[at_ + d_]) - first_;
+		const float t_3_ = t_2_ - rest_;
+		y_[at_ + d_] = half(t_3_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
 	}
@@ -246,8 +246,8 @@ kernel void kg_dd4f7221_layernorm_bf16(
 		const int end_ = min(block_ + 4096, size_D_);
 		float rest_sum_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -264,14 +264,13 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	const float mean_2_ = first_ + rest_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float var_sum_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -288,82 +287,111 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		const float t_2_ = x_2_ - mean_2_;
-		y_[at_ + d_] = kg_to_bf16(t_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+		const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
+		const float t_3_ = t_2_ - rest_;
+		y_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_x, rest_sum.
 struct kg_dd4f7221_layernorm_grad_f32_1_args {
 	long size_D_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_grad_f32_1(
-		device const float *d_y_ [[buffer(0)]],
-		device const float *gamma_ [[buffer(1)]],
-		device const float *x_ [[buffer(2)]],
-		device const float *mean_ [[buffer(3)]],
-		device const float *rstd_ [[buffer(4)]],
-		device float *d_x_ [[buffer(5)]],
+		device const float *x_ [[buffer(0)]],
+		device const float *d_y_ [[buffer(1)]],
+		device const float *gamma_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device float *d_x_ [[buffer(4)]],
+		device float *rest_sum_ [[buffer(5)]],
 		constant kg_dd4f7221_layernorm_grad_f32_1_args &args [[buffer(6)]],
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float rest_sum_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_ + 0] : 0.0f;
+	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_D_);
+		float rest_sum_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
+		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float t_ = x_[at_ + d_] - first_;
+			rest_sum_run_ += t_;
+			const float t_2_ = d_y_[at_ + d_] * gamma_[d_];
+			d_rest_part_run_ += t_2_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	float d_rest_part_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
+	}
+	float d_rstd_thread_ = 0.0f;
+	const float t_ = float(max(size_D_, 1));
+	const float rest_ = rest_sum_2_ / t_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = d_y_[at_ + d_] * gamma_[d_];
-			const float t_2_ = x_[at_ + d_] - mean_2_;
-			d_rstd_run_ += t_ * t_2_;
-			d_mean_part_run_ += t_;
+			const float t_2_ = d_y_[at_ + d_] * gamma_[d_];
+			const float t_3_ = x_[at_ + d_] - first_;
+			const float t_4_ = t_3_ - rest_;
+			d_rstd_run_ += t_2_ * t_4_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
 	}
 	const float rstd_2_ = rstd_[r_];
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_D_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float t_4_ = d_y_[at_ + d_] * gamma_[d_];
-		const float t_5_ = x_[at_ + d_] - mean_2_;
-		d_x_[at_ + d_] = t_4_ * rstd_2_ + t_ * t_5_ / t_2_ + t_3_;
+		const float t_5_ = x_[at_ + d_] - first_;
+		const float t_6_ = t_5_ - rest_;
+		d_x_[at_ + d_] = t_4_ * rstd_2_ + t_2_ * t_6_ / t_ + t_3_;
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
 	}
 }
 
@@ -377,7 +405,7 @@ struct kg_dd4f7221_layernorm_grad_f32_2_args {
 kernel void kg_dd4f7221_layernorm_grad_f32_2(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
-		device const float *mean_ [[buffer(2)]],
+		device const float *rest_sum_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device float *d_gamma_ [[buffer(4)]],
 		device float *d_beta_ [[buffer(5)]],
@@ -399,6 +427,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const float t_2_ = float(max(size_D_, 1));
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
 		const int end_ = min(block_ + run_, size_R_);
 		float d_gamma_reduced_run_ = 0.0f;
@@ -410,7 +440,9 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
 				const float d_y_2_ = d_y_[r_ * size_D_ + d_];
-				d_gamma_reduced_run_2_ += d_y_2_ * (x_[r_ * size_D_ + d_] - mean_[r_]) * rstd_[r_];
+				const float first_ = t_ ? x_[r_ * size_D_ + 0] : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				d_gamma_reduced_run_2_ += d_y_2_ * (x_[r_ * size_D_ + d_] - first_ - rest_) * rstd_[r_];
 				d_beta_reduced_run_2_ += d_y_2_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -434,72 +466,100 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_x, rest_sum.
 struct kg_dd4f7221_layernorm_grad_f16_1_args {
 	long size_D_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_grad_f16_1(
-		device const half *d_y_ [[buffer(0)]],
-		device const half *gamma_ [[buffer(1)]],
-		device const half *x_ [[buffer(2)]],
-		device const float *mean_ [[buffer(3)]],
-		device const float *rstd_ [[buffer(4)]],
-		device half *d_x_ [[buffer(5)]],
+		device const half *x_ [[buffer(0)]],
+		device const half *d_y_ [[buffer(1)]],
+		device const half *gamma_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device half *d_x_ [[buffer(4)]],
+		device float *rest_sum_ [[buffer(5)]],
 		constant kg_dd4f7221_layernorm_grad_f16_1_args &args [[buffer(6)]],
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float rest_sum_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[at_ + 0]) : 0.0f;
+	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_D_);
+		float rest_sum_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
+		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float t_ = float(x_[at_ + d_]) - first_;
+			rest_sum_run_ += t_;
+			const float t_2_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
+			d_rest_part_run_ += t_2_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	float d_rest_part_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
+	}
+	float d_rstd_thread_ = 0.0f;
+	const float t_ = float(max(size_D_, 1));
+	const float rest_ = rest_sum_2_ / t_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
-			const float t_2_ = float(x_[at_ + d_]) - mean_2_;
-			d_rstd_run_ += t_ * t_2_;
-			d_mean_part_run_ += t_;
+			const float t_2_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
+			const float t_3_ = float(x_[at_ + d_]) - first_;
+			const float t_4_ = t_3_ - rest_;
+			d_rstd_run_ += t_2_ * t_4_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
 	}
 	const float rstd_2_ = rstd_[r_];
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_D_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float t_4_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
-		const float t_5_ = float(x_[at_ + d_]) - mean_2_;
-		d_x_[at_ + d_] = half(t_4_ * rstd_2_ + t_ * t_5_ / t_2_ + t_3_);
+		const float t_5_ = float(x_[at_ + d_]) - first_;
+		const float t_6_ = t_5_ - rest_;
+		d_x_[at_ + d_] = half(t_4_ * rstd_2_ + t_2_ * t_6_ / t_ + t_3_);
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
 	}
 }
 
@@ -513,7 +573,7 @@ struct kg_dd4f7221_layernorm_grad_f16_2_args {
 kernel void kg_dd4f7221_layernorm_grad_f16_2(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
-		device const float *mean_ [[buffer(2)]],
+		device const float *rest_sum_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device half *d_gamma_ [[buffer(4)]],
 		device half *d_beta_ [[buffer(5)]],
@@ -535,6 +595,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const float t_2_ = float(max(size_D_, 1));
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
 		const int end_ = min(block_ + run_, size_R_);
 		float d_gamma_reduced_run_ = 0.0f;
@@ -546,7 +608,9 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
 				const float d_y_2_ = float(d_y_[r_ * size_D_ + d_]);
-				d_gamma_reduced_run_2_ += d_y_2_ * (float(x_[r_ * size_D_ + d_]) - mean_[r_]) * rstd_[r_];
+				const float first_ = t_ ? float(x_[r_ * size_D_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				d_gamma_reduced_run_2_ += d_y_2_ * (float(x_[r_ * size_D_ + d_]) - first_ - rest_) * rstd_[r_];
 				d_beta_reduced_run_2_ += d_y_2_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
@@ -570,72 +634,100 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_x, rest_sum.
 struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 	long size_D_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_grad_bf16_1(
-		device const ushort *d_y_ [[buffer(0)]],
-		device const ushort *gamma_ [[buffer(1)]],
-		device const ushort *x_ [[buffer(2)]],
-		device const float *mean_ [[buffer(3)]],
-		device const float *rstd_ [[buffer(4)]],
-		device ushort *d_x_ [[buffer(5)]],
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *d_y_ [[buffer(1)]],
+		device const ushort *gamma_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device ushort *d_x_ [[buffer(4)]],
+		device float *rest_sum_ [[buffer(5)]],
 		constant kg_dd4f7221_layernorm_grad_bf16_1_args &args [[buffer(6)]],
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float rest_sum_parts_[4];
+	threadgroup float d_rest_part_parts_[4];
 	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_mean_part_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_mean_part_thread_ = 0.0f;
+	float rest_sum_thread_ = 0.0f;
+	float d_rest_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	const float mean_2_ = mean_[r_];
+	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
+	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_D_);
+		float rest_sum_run_ = 0.0f;
+		float d_rest_part_run_ = 0.0f;
+		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
+			rest_sum_run_ += t_;
+			const float t_2_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
+			d_rest_part_run_ += t_2_;
+		}
+		rest_sum_thread_ += rest_sum_run_;
+		d_rest_part_thread_ += d_rest_part_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+		d_rest_part_parts_[simd_] = d_rest_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	float d_rest_part_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+		d_rest_part_ += d_rest_part_parts_[s_];
+	}
+	float d_rstd_thread_ = 0.0f;
+	const float t_ = float(max(size_D_, 1));
+	const float rest_ = rest_sum_2_ / t_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_rstd_run_ = 0.0f;
-		float d_mean_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
-			const float t_2_ = kg_from_bf16(x_[at_ + d_]) - mean_2_;
-			d_rstd_run_ += t_ * t_2_;
-			d_mean_part_run_ += t_;
+			const float t_2_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
+			const float t_3_ = kg_from_bf16(x_[at_ + d_]) - first_;
+			const float t_4_ = t_3_ - rest_;
+			d_rstd_run_ += t_2_ * t_4_;
 		}
 		d_rstd_thread_ += d_rstd_run_;
-		d_mean_part_thread_ += d_mean_part_run_;
 	}
 	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_mean_part_thread_ = simd_sum(d_mean_part_thread_);
 	if (int(lane) == 0) {
 		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_mean_part_parts_[simd_] = d_mean_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_rstd_ = 0.0f;
-	float d_mean_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
 		d_rstd_ += d_rstd_parts_[s_];
-		d_mean_part_ += d_mean_part_parts_[s_];
 	}
 	const float rstd_2_ = rstd_[r_];
 	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_var_;
-	const float t_2_ = float(max(size_D_, 1));
-	const float d_mean_ = -(rstd_2_ * d_mean_part_);
-	const float t_3_ = d_mean_ / t_2_;
+	const float t_2_ = 2.0f * d_var_;
+	const float d_rest_ = -(rstd_2_ * d_rest_part_);
+	const float t_3_ = d_rest_ / t_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float t_4_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
-		const float t_5_ = kg_from_bf16(x_[at_ + d_]) - mean_2_;
-		d_x_[at_ + d_] = kg_to_bf16(t_4_ * rstd_2_ + t_ * t_5_ / t_2_ + t_3_);
+		const float t_5_ = kg_from_bf16(x_[at_ + d_]) - first_;
+		const float t_6_ = t_5_ - rest_;
+		d_x_[at_ + d_] = kg_to_bf16(t_4_ * rstd_2_ + t_2_ * t_6_ / t_ + t_3_);
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
 	}
 }
 
@@ -649,7 +741,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_2_args {
 kernel void kg_dd4f7221_layernorm_grad_bf16_2(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
-		device const float *mean_ [[buffer(2)]],
+		device const float *rest_sum_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device ushort *d_gamma_ [[buffer(4)]],
 		device ushort *d_beta_ [[buffer(5)]],
@@ -671,6 +763,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_2(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
+	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const float t_2_ = float(max(size_D_, 1));
 	for (int block_ = 0; block_ < size_R_; block_ += run_) {
 		const int end_ = min(block_ + run_, size_R_);
 		float d_gamma_reduced_run_ = 0.0f;
@@ -682,7 +776,9 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_2(
 			float d_beta_reduced_run_2_ = 0.0f;
 			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
 				const float d_y_2_ = kg_from_bf16(d_y_[r_ * size_D_ + d_]);
-				d_gamma_reduced_run_2_ += d_y_2_ * (kg_from_bf16(x_[r_ * size_D_ + d_]) - mean_[r_]) * rstd_[r_];
+				const float first_ = t_ ? kg_from_bf16(x_[r_ * size_D_ + 0]) : 0.0f;
+				const float rest_ = rest_sum_[r_] / t_2_;
+				d_gamma_reduced_run_2_ += d_y_2_ * (kg_from_bf16(x_[r_ * size_D_ + d_]) - first_ - rest_) * rstd_[r_];
 				d_beta_reduced_run_2_ += d_y_2_;
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;

@@ -2,44 +2,79 @@ package mutation
 
 import (
 	"flag"
+	"fmt"
+	"slices"
 	"testing"
-
-	"github.com/kernelgen/kgen/gen"
 )
 
-var full = flag.Bool("full", false, "change every operator of every kernel, one after another")
+var full = flag.Bool("full", false, "exchange every operator, not one of each kernel")
 
-func TestMutants(t *testing.T) {
-	m := newModule(t)
-	m.sameSources(t, m.compile(t))
-	intact := m.build(t, m.compile(t), "intact")
-	all := intact.all(t)
-	t.Log(all)
-	list := mutants(m.compile(t))
-	for round := range 100 {
-		res := m.compile(t)
-		any := false
-		var did []string
-		vs := variants(res)
-		for i, v := range vs {
-			if round < len(list[i]) {
-				any = true
-				did = append(did, v.corrupt(t, list[i][round]))
-			} else {
-				did = append(did, "")
-			}
+// shapes are the kernel shapes that the specs in testdata stand for.
+var shapes = map[string][]string{
+	"gated":       {"map"},
+	"standardize": {"rows"},
+	"column_mean": {"cols"},
+	"energy":      {"reduce", "rows"},
+	"dense":       {"matmul"},
+	"collect":     {"scatter"},
+}
+
+// The specs have the kernels that they are there for.
+func TestShapes(t *testing.T) {
+	res := newModule(t).compile(t)
+	if len(res.Specs) != len(shapes) {
+		t.Errorf("%d specs, want %d", len(res.Specs), len(shapes))
+	}
+	for _, s := range res.Specs {
+		var got []string
+		for _, k := range s.Ops[0].Bound.Plans[0].Kernels {
+			got = append(got, k.Shape.String())
 		}
-		if !any {
-			break
+		if !slices.Equal(got, shapes[s.Name]) {
+			t.Errorf("%s has kernels of shape %v, want %v", s.Name, got, shapes[s.Name])
 		}
-		bin := m.build(t, res, "mutant")
-		for i, v := range vs {
-			if did[i] != "" && bin.passes(t, v.test) {
-				t.Errorf("%s passes: %v %s", v.test, list[i][round], did[i])
-			}
-		}
-		t.Log("round", round)
 	}
 }
 
-var _ gen.Module
+// Every parity test passes, and fails once its kernel is wrong.
+func TestMutants(t *testing.T) {
+	m := newModule(t)
+	m.sameSources(t, m.compile(t))
+	tests := m.build(t, m.compile(t), "intact").all(t)
+	list := mutants(t, m.compile(t))
+	for i, v := range variants(m.compile(t)) {
+		if !slices.Contains(tests, v.test) {
+			t.Fatalf("there is no test %s among %v", v.test, tests)
+		}
+		if !*full {
+			list[i] = list[i][len(list[i])-1:]
+		}
+	}
+	for n := 0; slices.ContainsFunc(list, func(ms []mutant) bool { return n < len(ms) }); n++ {
+		t.Run(fmt.Sprint("round ", n), func(t *testing.T) { m.round(t, list, n) })
+	}
+}
+
+// round makes mutant n of every variant that has so many, and runs their tests.
+func (m *module) round(t *testing.T, list [][]mutant, n int) {
+	res := m.compile(t)
+	all := variants(res)
+	did := make([]string, len(all))
+	for i, v := range all {
+		if n < len(list[i]) {
+			did[i] = v.corrupt(t, list[i][n])
+		}
+	}
+	bin := m.build(t, res, "mutant")
+	for i, v := range all {
+		if did[i] == "" {
+			continue
+		}
+		t.Run(v.test, func(t *testing.T) {
+			t.Log(did[i])
+			if bin.passes(t, v.test) {
+				t.Error("the test passes all the same")
+			}
+		})
+	}
+}

@@ -49,22 +49,56 @@ func types[T fmt.Stringer](list []T) string {
 // mutant is one operator of a variant.
 type mutant struct{ kernel, operator int }
 
-// mutants returns the operators of every variant of res, and ruins its kernels.
-func mutants(res *gen.Result) [][]mutant {
+// mutants returns the operators of every variant of res: those that compute
+// places and conditions, then those that compute values. It ruins the kernels.
+func mutants(t *testing.T, res *gen.Result) [][]mutant {
+	t.Helper()
 	var list [][]mutant
 	for _, v := range variants(res) {
-		var ms []mutant
+		var places, values []mutant
 		for k, f := range v.kernels {
-			for n := 0; ; n++ {
-				if _, ok := ir.Corrupt(f, n); !ok { // it has as many operators as before
-					break
+			for n, b := range operators(f) {
+				if b.Type().Elem == ir.F32 {
+					values = append(values, mutant{k, n})
+				} else {
+					places = append(places, mutant{k, n})
 				}
-				ms = append(ms, mutant{k, n})
 			}
 		}
-		list = append(list, ms)
+		if len(values) == 0 {
+			t.Fatalf("%s computes nothing", v.test)
+		}
+		list = append(list, append(places, values...))
 	}
 	return list
+}
+
+// operators returns what ir.Corrupt exchanges in f, in its order, and has
+// exchanged all of it.
+func operators(f *ir.Func) []*ir.Bin {
+	var list []*ir.Bin
+	for {
+		before := map[*ir.Bin]ir.Op{}
+		each(f, func(b *ir.Bin) { before[b] = b.Op })
+		if _, ok := ir.Corrupt(f, len(list)); !ok { // the opposite of an operator has one, too
+			return list
+		}
+		var changed *ir.Bin
+		each(f, func(b *ir.Bin) {
+			if b.Op != before[b] {
+				changed = b
+			}
+		})
+		list = append(list, changed)
+	}
+}
+
+func each(f *ir.Func, visit func(*ir.Bin)) {
+	ir.WalkExprs(f.Body, func(e ir.Expr) {
+		if b, ok := e.(*ir.Bin); ok {
+			visit(b)
+		}
+	})
 }
 
 // corrupt exchanges one operator and returns what that did.
@@ -72,7 +106,7 @@ func (v *variant) corrupt(t *testing.T, m mutant) string {
 	t.Helper()
 	did, ok := ir.Corrupt(v.kernels[m.kernel], m.operator)
 	if !ok {
-		t.Fatalf("%s: no operator %v", v.test, m)
+		t.Fatalf("%s: there is no operator %v", v.test, m)
 	}
 	return v.kernels[m.kernel].Symbol + ": " + did
 }

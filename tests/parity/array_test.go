@@ -53,15 +53,6 @@ func uploadAs[T runtime.Element](t testing.TB, d *runtime.Device, a array, to fu
 	return h.Untyped()
 }
 
-func uploadAll(t testing.TB, d *runtime.Device, list []array) []runtime.Handle {
-	t.Helper()
-	var hs []runtime.Handle
-	for _, a := range list {
-		hs = append(hs, a.upload(t, d))
-	}
-	return hs
-}
-
 // download copies a tensor to the host.
 func download(t testing.TB, h runtime.Handle) array {
 	t.Helper()

@@ -61,3 +61,44 @@ func (s *sized) sameBits(t *testing.T, devices []device, p *expr.Program, n int)
 		}
 	}
 }
+
+// TestOddOffsets: sub-views that start at an odd element, which no vector load
+// is aligned to, give the bits that tensors of their own give.
+func TestOddOffsets(t *testing.T) {
+	devices := everywhere(t)
+	for i, s := range firstSlice() {
+		t.Run(fmt.Sprintf("%02d/%s", i, s.spec), func(t *testing.T) {
+			for _, p := range s.programs(t) {
+				for _, n := range []int{1, 33, 1025} {
+					for _, d := range devices {
+						s.atOffset(t, d, s.call(t, p, n))
+					}
+				}
+			}
+		})
+	}
+}
+
+func (s *sized) atOffset(t *testing.T, d device, c *call) {
+	t.Helper()
+	p := c.form.program
+	outs, _, err := c.run(t, d.Device, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cts, wrt := cotangents(p, outs), differentiable(p)
+	var at [2][]array
+	for offset := range at {
+		c.offset = offset
+		outs, grads, err := c.run(t, d.Device, cts, wrt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at[offset] = slices.Concat(outs, grads)
+	}
+	for i, got := range at[1] {
+		if msg := identical(got, at[0][i]); msg != "" {
+			t.Errorf("%s %v on %s: result %d %s", programName(p), c.ins, d.name, i, msg)
+		}
+	}
+}

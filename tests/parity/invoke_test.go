@@ -15,6 +15,27 @@ type call struct {
 	ins    []array // one for each input of the program
 	params []any   // in the parameters' own types
 	free   [][]int // for each axis that the caller gives
+	offset int     // every input is a sub-view that starts at this element
+}
+
+// upload makes the inputs.
+func (c *call) upload(t testing.TB, d *runtime.Device) []runtime.Handle {
+	t.Helper()
+	var list []runtime.Handle
+	for _, a := range c.ins {
+		if c.offset == 0 {
+			list = append(list, a.upload(t, d))
+			continue
+		}
+		whole := array{dtype: a.dtype, shape: []int{c.offset + len(a.data)}, data: append(make([]float64, c.offset), a.data...)}.upload(t, d)
+		view, err := whole.View(c.offset, a.shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeHandle(t, whole)
+		list = append(list, view)
+	}
+	return list
 }
 
 // record calls the deferred form.
@@ -25,7 +46,7 @@ func (c *call) record(b *runtime.Batch, ins []runtime.Handle) []runtime.Handle {
 // immediate calls the immediate form and returns the results on the host.
 func (c *call) immediate(t testing.TB, d *runtime.Device) ([]array, error) {
 	t.Helper()
-	ins := uploadAll(t, d, c.ins)
+	ins := c.upload(t, d)
 	fn := c.form.now
 	var first reflect.Value
 	if fn.Type().In(0) == reflect.TypeFor[*runtime.Device]() {
@@ -100,7 +121,7 @@ func handles(values []reflect.Value) []runtime.Handle {
 func (c *call) run(t testing.TB, d *runtime.Device, cotangents []array, wrt []int) (outs, grads []array, err error) {
 	t.Helper()
 	b := d.Batch(c.form.program.Name)
-	ins := uploadAll(t, d, c.ins)
+	ins := c.upload(t, d)
 	pending := c.record(b, ins)
 	kept := pending
 	if cotangents != nil {

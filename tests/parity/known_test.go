@@ -1,6 +1,7 @@
 package parity_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -156,7 +157,7 @@ func mentions(err, kind error, parts ...string) string {
 	if err == nil {
 		return "no error"
 	}
-	if kind != nil && !isKind(err, kind) {
+	if kind != nil && !errors.Is(err, kind) {
 		return fmt.Sprintf("the error %q is not of the kind %q", err, kind)
 	}
 	for _, part := range parts {

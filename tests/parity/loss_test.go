@@ -9,8 +9,6 @@ import (
 	"github.com/kernelgen/kgen/tests/golden"
 )
 
-func isKind(err, kind error) bool { return errors.Is(err, kind) }
-
 // C012: a batch in which every target is ignored, and the next one.
 func TestC012EveryTargetIgnored(t *testing.T) {
 	devices := everywhere(t)

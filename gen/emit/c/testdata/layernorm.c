@@ -46,8 +46,8 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 	const kg_test_layernorm_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_D_;
-	const float t_2_ = (float)kgi_max(args->size_D_, 1);
-	const float t_5_ = args->eps_;
+	const float t_5_ = (float)kgi_max(args->size_D_, 1);
+	const float t_9_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
@@ -57,48 +57,48 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 			vf rest_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
-				rest_sum_2_ += x_2_ - kg_splat(first_);
+				const vf t_2_ = kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_2_ += t_2_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				rest_sum_2_ += kg_select(kg_first(end_ - d_), x_3_ - kg_splat(first_), kg_splat(0.0f));
+				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_2_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
 			}
 			rest_sum_ += rest_sum_2_;
 		}
 		const float rest_sum_3_ = kg_hsum(rest_sum_);
 		vf var_sum_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_3_ / t_2_;
-		const float mean_2_ = first_ + rest_;
+		const float rest_ = rest_sum_3_ / t_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
 			vf var_sum_2_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf x_4_ = kg_load_f32(x_ + at_ + d_2_);
-				const vf t_3_ = x_4_ - kg_splat(mean_2_);
-				var_sum_2_ += t_3_ * t_3_;
+				const vf t_4_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_6_ = t_4_ - kg_splat(rest_);
+				var_sum_2_ += t_6_ * t_6_;
 			}
 			if (d_2_ < end_2_) {
-				const vf x_5_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_);
-				const vf t_4_ = x_5_ - kg_splat(mean_2_);
-				var_sum_2_ += kg_select(kg_first(end_2_ - d_2_), t_4_ * t_4_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_8_ = t_7_ - kg_splat(rest_);
+				var_sum_2_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
 			}
 			var_sum_ += var_sum_2_;
 		}
 		const float var_sum_3_ = kg_hsum(var_sum_);
-		const float var_ = var_sum_3_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_3_ / t_5_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
 		int64_t d_3_ = 0;
 		for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
-			const vf x_6_ = kg_load_f32(x_ + at_ + d_3_);
-			const vf t_6_ = x_6_ - kg_splat(mean_2_);
-			kg_store_f32(y_ + at_ + d_3_, t_6_ * kg_splat(rstd_2_) * kg_load_f32(gamma_ + d_3_) + kg_load_f32(beta_ + d_3_));
+			const vf t_10_ = kg_load_f32(x_ + at_ + d_3_) - kg_splat(first_);
+			const vf t_11_ = t_10_ - kg_splat(rest_);
+			kg_store_f32(y_ + at_ + d_3_, t_11_ * kg_splat(rstd_2_) * kg_load_f32(gamma_ + d_3_) + kg_load_f32(beta_ + d_3_));
 		}
 		if (d_3_ < args->size_D_) {
-			const vf x_7_ = kg_loadn_f32(x_ + at_ + d_3_, args->size_D_ - d_3_);
-			const vf t_7_ = x_7_ - kg_splat(mean_2_);
-			kg_storen_f32(y_ + at_ + d_3_, t_7_ * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_) + kg_loadn_f32(beta_ + d_3_, args->size_D_ - d_3_), args->size_D_ - d_3_);
+			const vf t_12_ = kg_loadn_f32(x_ + at_ + d_3_, args->size_D_ - d_3_) - kg_splat(first_);
+			const vf t_13_ = t_12_ - kg_splat(rest_);
+			kg_storen_f32(y_ + at_ + d_3_, t_13_ * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_) + kg_loadn_f32(beta_ + d_3_, args->size_D_ - d_3_), args->size_D_ - d_3_);
 		}
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
@@ -106,70 +106,97 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 }
 
 static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	const float *restrict gamma_ = call->buf[1];
-	const float *restrict x_ = call->buf[2];
-	const float *restrict mean_ = call->buf[3];
-	const float *restrict rstd_ = call->buf[4];
-	float *restrict d_x_ = call->buf[5];
+	const float *restrict x_ = call->buf[0];
+	const float *restrict d_y_ = call->buf[1];
+	const float *restrict gamma_ = call->buf[2];
+	const float *restrict rstd_ = call->buf[3];
+	float *restrict d_x_ = call->buf[4];
+	float *restrict rest_sum_ = call->buf[5];
 	const kg_test_layernorm_grad_1_args *args = call->block;
 	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_D_;
 	const float t_8_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
-		vf d_mean_part_ = kg_splat(0.0f);
+		vf rest_sum_2_ = kg_splat(0.0f);
+		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		const float mean_2_ = kg_ld_f32(mean_ + item_);
+		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
 			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_mean_part_2_ = kg_splat(0.0f);
+			vf rest_sum_3_ = kg_splat(0.0f);
+			vf d_rest_part_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf t_ = kg_load_f32(d_y_ + at_ + d_) * kg_load_f32(gamma_ + d_);
-				const vf t_2_ = kg_load_f32(x_ + at_ + d_) - kg_splat(mean_2_);
-				d_rstd_2_ += t_ * t_2_;
-				d_mean_part_2_ += t_;
+				const vf t_2_ = kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_2_;
+				const vf t_3_ = kg_load_f32(d_y_ + at_ + d_) * kg_load_f32(gamma_ + d_);
+				d_rest_part_2_ += t_3_;
 			}
 			if (d_ < end_) {
-				const vf t_3_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_) * kg_loadn_f32(gamma_ + d_, end_ - d_);
-				const vf t_4_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(mean_2_);
-				d_rstd_2_ += kg_select(kg_first(end_ - d_), t_3_ * t_4_, kg_splat(0.0f));
-				d_mean_part_2_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
+				const vf t_4_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_4_, kg_splat(0.0f));
+				const vf t_5_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_) * kg_loadn_f32(gamma_ + d_, end_ - d_);
+				d_rest_part_2_ += kg_select(kg_first(end_ - d_), t_5_, kg_splat(0.0f));
+			}
+			rest_sum_2_ += rest_sum_3_;
+			d_rest_part_ += d_rest_part_2_;
+		}
+		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+		vf d_rstd_ = kg_splat(0.0f);
+		const float rest_ = rest_sum_4_ / t_8_;
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
+			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+			vf d_rstd_2_ = kg_splat(0.0f);
+			int64_t d_2_ = block_2_;
+			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
+				const vf t_6_ = kg_load_f32(d_y_ + at_ + d_2_) * kg_load_f32(gamma_ + d_2_);
+				const vf t_7_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_9_ = t_7_ - kg_splat(rest_);
+				d_rstd_2_ += t_6_ * t_9_;
+			}
+			if (d_2_ < end_2_) {
+				const vf t_10_ = kg_loadn_f32(d_y_ + at_ + d_2_, end_2_ - d_2_) * kg_loadn_f32(gamma_ + d_2_, end_2_ - d_2_);
+				const vf t_11_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_12_ = t_11_ - kg_splat(rest_);
+				d_rstd_2_ += kg_select(kg_first(end_2_ - d_2_), t_10_ * t_12_, kg_splat(0.0f));
 			}
 			d_rstd_ += d_rstd_2_;
-			d_mean_part_ += d_mean_part_2_;
 		}
 		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_mean_part_3_ = kg_hsum(d_mean_part_);
-		int64_t d_2_ = 0;
+		int64_t d_3_ = 0;
 		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
 		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_6_ = 2.0f * d_var_;
-		const float d_mean_ = -(rstd_2_ * d_mean_part_3_);
-		const float t_9_ = d_mean_ / t_8_;
-		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf t_5_ = kg_load_f32(d_y_ + at_ + d_2_) * kg_load_f32(gamma_ + d_2_);
-			const vf t_7_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(mean_2_);
-			kg_store_f32(d_x_ + at_ + d_2_, t_5_ * kg_splat(rstd_2_) + kg_splat(t_6_) * t_7_ / kg_splat(t_8_) + kg_splat(t_9_));
+		const float t_14_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+		const float t_17_ = d_rest_ / t_8_;
+		for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
+			const vf t_13_ = kg_load_f32(d_y_ + at_ + d_3_) * kg_load_f32(gamma_ + d_3_);
+			const vf t_15_ = kg_load_f32(x_ + at_ + d_3_) - kg_splat(first_);
+			const vf t_16_ = t_15_ - kg_splat(rest_);
+			kg_store_f32(d_x_ + at_ + d_3_, t_13_ * kg_splat(rstd_2_) + kg_splat(t_14_) * t_16_ / kg_splat(t_8_) + kg_splat(t_17_));
 		}
-		if (d_2_ < args->size_D_) {
-			const vf t_10_ = kg_loadn_f32(d_y_ + at_ + d_2_, args->size_D_ - d_2_) * kg_loadn_f32(gamma_ + d_2_, args->size_D_ - d_2_);
-			const vf t_11_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_) - kg_splat(mean_2_);
-			kg_storen_f32(d_x_ + at_ + d_2_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_6_) * t_11_ / kg_splat(t_8_) + kg_splat(t_9_), args->size_D_ - d_2_);
+		if (d_3_ < args->size_D_) {
+			const vf t_18_ = kg_loadn_f32(d_y_ + at_ + d_3_, args->size_D_ - d_3_) * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_);
+			const vf t_19_ = kg_loadn_f32(x_ + at_ + d_3_, args->size_D_ - d_3_) - kg_splat(first_);
+			const vf t_20_ = t_19_ - kg_splat(rest_);
+			kg_storen_f32(d_x_ + at_ + d_3_, t_18_ * kg_splat(rstd_2_) + kg_splat(t_14_) * t_20_ / kg_splat(t_8_) + kg_splat(t_17_), args->size_D_ - d_3_);
 		}
+		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
 	}
 }
 
 static void KG_NAME(kg_test_layernorm_grad_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict x_ = call->buf[1];
-	const float *restrict mean_ = call->buf[2];
+	const float *restrict rest_sum_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	float *restrict d_gamma_ = call->buf[4];
 	float *restrict d_beta_ = call->buf[5];
 	const kg_test_layernorm_grad_2_args *args = call->block;
 	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_D_;
+	const float t_2_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_D_);
@@ -183,7 +210,9 @@ static void KG_NAME(kg_test_layernorm_grad_2)(const kg_call *call, int64_t lo, i
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
 				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 					const vf d_y_2_ = kg_load_f32(d_y_ + i_R_ * args->size_D_ + d_);
-					d_gamma_reduced_2_ += d_y_2_ * (kg_load_f32(x_ + i_R_ * args->size_D_ + d_) - kg_splat(kg_ld_f32(mean_ + i_R_))) * kg_splat(kg_ld_f32(rstd_ + i_R_));
+					const float first_ = t_ ? kg_ld_f32(x_ + i_R_ * args->size_D_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
+					d_gamma_reduced_2_ += d_y_2_ * (kg_load_f32(x_ + i_R_ * args->size_D_ + d_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(kg_ld_f32(rstd_ + i_R_));
 					d_beta_reduced_2_ += d_y_2_;
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
@@ -201,7 +230,9 @@ static void KG_NAME(kg_test_layernorm_grad_2)(const kg_call *call, int64_t lo, i
 				vf d_beta_reduced_4_ = kg_splat(0.0f);
 				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
 					const vf d_y_3_ = kg_loadn_f32(d_y_ + i_R_2_ * args->size_D_ + d_, to_ - d_);
-					d_gamma_reduced_4_ += d_y_3_ * (kg_loadn_f32(x_ + i_R_2_ * args->size_D_ + d_, to_ - d_) - kg_splat(kg_ld_f32(mean_ + i_R_2_))) * kg_splat(kg_ld_f32(rstd_ + i_R_2_));
+					const float first_2_ = t_ ? kg_ld_f32(x_ + i_R_2_ * args->size_D_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + i_R_2_) / t_2_;
+					d_gamma_reduced_4_ += d_y_3_ * (kg_loadn_f32(x_ + i_R_2_ * args->size_D_ + d_, to_ - d_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(kg_ld_f32(rstd_ + i_R_2_));
 					d_beta_reduced_4_ += d_y_3_;
 				}
 				d_gamma_reduced_3_ += d_gamma_reduced_4_;

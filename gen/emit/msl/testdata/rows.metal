@@ -60,8 +60,8 @@ kernel void kg_21128c30_layernorm_f32(
 		const int end_ = min(block_ + 4096, size_D_);
 		float rest_sum_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			rest_sum_run_ += x_2_ - first_;
+			const float t_ = x_[at_ + d_] - first_;
+			rest_sum_run_ += t_;
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -77,14 +77,14 @@ kernel void kg_21128c30_layernorm_f32(
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float mean_2_ = first_ + rest_sum_ / t_;
+	const float rest_ = rest_sum_ / t_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float var_sum_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			const float t_2_ = x_2_ - mean_2_;
-			var_sum_run_ += t_2_ * t_2_;
+			const float t_2_ = x_[at_ + d_] - first_;
+			const float t_3_ = t_2_ - rest_;
+			var_sum_run_ += t_3_ * t_3_;
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -98,14 +98,15 @@ kernel void kg_21128c30_layernorm_f32(
 	for (int s_ = 0; s_ < 4; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
-	const float t_2_ = var_sum_ / t_;
-	const float rstd_2_ = precise::rsqrt(t_2_ + (isinf(t_2_) ? t_2_ - t_2_ : 0.0f) + args.eps_);
+	const float var_ = var_sum_ / t_;
+	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		const float t_3_ = x_2_ - mean_2_;
+		const float t_2_ = x_[at_ + d_] - first_;
+		const float t_3_ = t_2_ - rest_;
 		y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
 	}
 	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
 	}

@@ -52,31 +52,37 @@ void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(const struct kg_call *c
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -434,31 +440,37 @@ var (
 	LayerNormGELUMatMulBiasGradNF323  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)
 	LayerNormGELUMatMulBiasGradNF324  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)
 	LayerNormGELUMatMulBiasGradNF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)
+	LayerNormGELUMatMulBiasGradNF326  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)
 	LayerNormGELUMatMulBiasGradNF161  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)
 	LayerNormGELUMatMulBiasGradNF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)
 	LayerNormGELUMatMulBiasGradNF163  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)
 	LayerNormGELUMatMulBiasGradNF164  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)
 	LayerNormGELUMatMulBiasGradNF165  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)
+	LayerNormGELUMatMulBiasGradNF166  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)
 	LayerNormGELUMatMulBiasGradNBF161 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)
 	LayerNormGELUMatMulBiasGradNBF162 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)
 	LayerNormGELUMatMulBiasGradNBF163 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 	LayerNormGELUMatMulBiasGradNBF164 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
 	LayerNormGELUMatMulBiasGradNBF165 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
+	LayerNormGELUMatMulBiasGradNBF166 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)
 	LayerNormGELUMatMulBiasGradTF321  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)
 	LayerNormGELUMatMulBiasGradTF322  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
 	LayerNormGELUMatMulBiasGradTF323  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)
 	LayerNormGELUMatMulBiasGradTF324  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)
 	LayerNormGELUMatMulBiasGradTF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
+	LayerNormGELUMatMulBiasGradTF326  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6)
 	LayerNormGELUMatMulBiasGradTF161  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)
 	LayerNormGELUMatMulBiasGradTF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
 	LayerNormGELUMatMulBiasGradTF163  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)
 	LayerNormGELUMatMulBiasGradTF164  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)
 	LayerNormGELUMatMulBiasGradTF165  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)
+	LayerNormGELUMatMulBiasGradTF166  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6)
 	LayerNormGELUMatMulBiasGradTBF161 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)
 	LayerNormGELUMatMulBiasGradTBF162 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)
 	LayerNormGELUMatMulBiasGradTBF163 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)
 	LayerNormGELUMatMulBiasGradTBF164 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)
 	LayerNormGELUMatMulBiasGradTBF165 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)
+	LayerNormGELUMatMulBiasGradTBF166 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6)
 	LinearF32                         = unsafe.Pointer(C.kg_dd4f7221_linear_f32)
 	LinearF16                         = unsafe.Pointer(C.kg_dd4f7221_linear_f16)
 	LinearBF16                        = unsafe.Pointer(C.kg_dd4f7221_linear_bf16)

@@ -8,7 +8,7 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_layernorm_gelu_matmul_bias_hash = 0x8d5e0efb06a3d15eULL;
+const uint64_t kg_dd4f7221_layernorm_gelu_matmul_bias_hash = 0xe4a8b60e4db088c9ULL;
 
 typedef struct {
 	int64_t size_K_;
@@ -84,159 +84,183 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
-	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args;
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args;
 
 typedef struct {
-	int64_t size_N_;
 	int64_t size_K_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args;
 
 typedef struct {
 	int64_t size_N_;
+	int64_t size_K_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args;
 
 typedef struct {
-	int64_t size_K_;
-	int64_t size_R_;
 	int64_t size_N_;
+	int64_t size_R_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args;
+
+typedef struct {
+	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args;
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args;
 
 typedef struct {
-	int64_t size_N_;
 	int64_t size_K_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args;
 
 typedef struct {
 	int64_t size_N_;
+	int64_t size_K_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args;
 
 typedef struct {
-	int64_t size_K_;
-	int64_t size_R_;
 	int64_t size_N_;
+	int64_t size_R_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args;
+
+typedef struct {
+	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args;
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args;
 
 typedef struct {
-	int64_t size_N_;
 	int64_t size_K_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args;
 
 typedef struct {
 	int64_t size_N_;
+	int64_t size_K_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args;
 
 typedef struct {
-	int64_t size_K_;
-	int64_t size_R_;
 	int64_t size_N_;
+	int64_t size_R_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args;
+
+typedef struct {
+	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args;
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args;
 
 typedef struct {
+	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args;
 
 typedef struct {
-	int64_t size_K_;
-	int64_t size_R_;
 	int64_t size_N_;
+	int64_t size_R_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6_args;
+
+typedef struct {
+	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args;
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args;
 
 typedef struct {
+	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args;
 
 typedef struct {
-	int64_t size_K_;
-	int64_t size_R_;
 	int64_t size_N_;
+	int64_t size_R_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6_args;
+
+typedef struct {
+	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args;
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args;
+
+typedef struct {
+	int64_t size_K_;
+	int64_t size_R_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6_args;
 
 #define KG_SELF "layernorm_gelu_matmul_bias.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -258,31 +282,37 @@ KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6)
 
 #else // KG_ISA
 #include "kgen_put.h"
@@ -297,8 +327,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_5_ = args->eps_;
+	const float t_5_ = (float)kgi_max(args->size_K_, 1);
+	const float t_9_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -308,38 +338,38 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
-				rest_sum_3_ += x_2_ - kg_splat(first_);
+				const vf t_2_ = kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_2_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), x_3_ - kg_splat(first_), kg_splat(0.0f));
+				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
 			}
 			rest_sum_2_ += rest_sum_3_;
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_2_;
-		const float mean_2_ = first_ + rest_;
+		const float rest_ = rest_sum_4_ / t_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf x_4_ = kg_load_f32(x_ + at_ + d_2_);
-				const vf t_3_ = x_4_ - kg_splat(mean_2_);
-				var_sum_3_ += t_3_ * t_3_;
+				const vf t_4_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_6_ = t_4_ - kg_splat(rest_);
+				var_sum_3_ += t_6_ * t_6_;
 			}
 			if (d_2_ < end_2_) {
-				const vf x_5_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_);
-				const vf t_4_ = x_5_ - kg_splat(mean_2_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_4_ * t_4_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_8_ = t_7_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float var_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_4_ / t_5_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
@@ -382,12 +412,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)(const kg_cal
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
 				}
@@ -417,8 +446,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_5_ = args->eps_;
+	const float t_5_ = (float)kgi_max(args->size_K_, 1);
+	const float t_9_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -428,38 +457,38 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
-				rest_sum_3_ += x_2_ - kg_splat(first_);
+				const vf t_2_ = kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_2_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), x_3_ - kg_splat(first_), kg_splat(0.0f));
+				const vf t_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
 			}
 			rest_sum_2_ += rest_sum_3_;
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_2_;
-		const float mean_2_ = first_ + rest_;
+		const float rest_ = rest_sum_4_ / t_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf x_4_ = kg_load_f16(x_ + at_ + d_2_);
-				const vf t_3_ = x_4_ - kg_splat(mean_2_);
-				var_sum_3_ += t_3_ * t_3_;
+				const vf t_4_ = kg_load_f16(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_6_ = t_4_ - kg_splat(rest_);
+				var_sum_3_ += t_6_ * t_6_;
 			}
 			if (d_2_ < end_2_) {
-				const vf x_5_ = kg_loadn_f16(x_ + at_ + d_2_, end_2_ - d_2_);
-				const vf t_4_ = x_5_ - kg_splat(mean_2_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_4_ * t_4_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_f16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_8_ = t_7_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float var_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_4_ / t_5_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
@@ -502,12 +531,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)(const kg_cal
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
 				}
@@ -537,8 +565,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_5_ = args->eps_;
+	const float t_5_ = (float)kgi_max(args->size_K_, 1);
+	const float t_9_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -548,38 +576,38 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
-				rest_sum_3_ += x_2_ - kg_splat(first_);
+				const vf t_2_ = kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_2_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), x_3_ - kg_splat(first_), kg_splat(0.0f));
+				const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
 			}
 			rest_sum_2_ += rest_sum_3_;
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_2_;
-		const float mean_2_ = first_ + rest_;
+		const float rest_ = rest_sum_4_ / t_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf x_4_ = kg_load_bf16(x_ + at_ + d_2_);
-				const vf t_3_ = x_4_ - kg_splat(mean_2_);
-				var_sum_3_ += t_3_ * t_3_;
+				const vf t_4_ = kg_load_bf16(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_6_ = t_4_ - kg_splat(rest_);
+				var_sum_3_ += t_6_ * t_6_;
 			}
 			if (d_2_ < end_2_) {
-				const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_2_, end_2_ - d_2_);
-				const vf t_4_ = x_5_ - kg_splat(mean_2_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_4_ * t_4_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_bf16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_8_ = t_7_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float var_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_4_ / t_5_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
@@ -622,12 +650,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)(const kg_ca
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
 				}
@@ -657,8 +684,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1)(const kg_cal
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_5_ = args->eps_;
+	const float t_5_ = (float)kgi_max(args->size_K_, 1);
+	const float t_9_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -668,38 +695,38 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1)(const kg_cal
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
-				rest_sum_3_ += x_2_ - kg_splat(first_);
+				const vf t_2_ = kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_2_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), x_3_ - kg_splat(first_), kg_splat(0.0f));
+				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
 			}
 			rest_sum_2_ += rest_sum_3_;
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_2_;
-		const float mean_2_ = first_ + rest_;
+		const float rest_ = rest_sum_4_ / t_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf x_4_ = kg_load_f32(x_ + at_ + d_2_);
-				const vf t_3_ = x_4_ - kg_splat(mean_2_);
-				var_sum_3_ += t_3_ * t_3_;
+				const vf t_4_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_6_ = t_4_ - kg_splat(rest_);
+				var_sum_3_ += t_6_ * t_6_;
 			}
 			if (d_2_ < end_2_) {
-				const vf x_5_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_);
-				const vf t_4_ = x_5_ - kg_splat(mean_2_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_4_ * t_4_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_8_ = t_7_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float var_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_4_ / t_5_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
@@ -742,12 +769,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_cal
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
 				}
@@ -777,8 +803,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1)(const kg_cal
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_5_ = args->eps_;
+	const float t_5_ = (float)kgi_max(args->size_K_, 1);
+	const float t_9_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -788,38 +814,38 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1)(const kg_cal
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
-				rest_sum_3_ += x_2_ - kg_splat(first_);
+				const vf t_2_ = kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_2_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), x_3_ - kg_splat(first_), kg_splat(0.0f));
+				const vf t_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
 			}
 			rest_sum_2_ += rest_sum_3_;
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_2_;
-		const float mean_2_ = first_ + rest_;
+		const float rest_ = rest_sum_4_ / t_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf x_4_ = kg_load_f16(x_ + at_ + d_2_);
-				const vf t_3_ = x_4_ - kg_splat(mean_2_);
-				var_sum_3_ += t_3_ * t_3_;
+				const vf t_4_ = kg_load_f16(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_6_ = t_4_ - kg_splat(rest_);
+				var_sum_3_ += t_6_ * t_6_;
 			}
 			if (d_2_ < end_2_) {
-				const vf x_5_ = kg_loadn_f16(x_ + at_ + d_2_, end_2_ - d_2_);
-				const vf t_4_ = x_5_ - kg_splat(mean_2_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_4_ * t_4_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_f16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_8_ = t_7_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float var_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_4_ / t_5_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
@@ -862,12 +888,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_cal
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
 				}
@@ -897,8 +922,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1)(const kg_ca
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	const float t_5_ = args->eps_;
+	const float t_5_ = (float)kgi_max(args->size_K_, 1);
+	const float t_9_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -908,38 +933,38 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1)(const kg_ca
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
-				rest_sum_3_ += x_2_ - kg_splat(first_);
+				const vf t_2_ = kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_2_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), x_3_ - kg_splat(first_), kg_splat(0.0f));
+				const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
 			}
 			rest_sum_2_ += rest_sum_3_;
 		}
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_2_;
-		const float mean_2_ = first_ + rest_;
+		const float rest_ = rest_sum_4_ / t_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
 			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf x_4_ = kg_load_bf16(x_ + at_ + d_2_);
-				const vf t_3_ = x_4_ - kg_splat(mean_2_);
-				var_sum_3_ += t_3_ * t_3_;
+				const vf t_4_ = kg_load_bf16(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_6_ = t_4_ - kg_splat(rest_);
+				var_sum_3_ += t_6_ * t_6_;
 			}
 			if (d_2_ < end_2_) {
-				const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_2_, end_2_ - d_2_);
-				const vf t_4_ = x_5_ - kg_splat(mean_2_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_4_ * t_4_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_bf16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_8_ = t_7_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float var_ = var_sum_4_ / t_2_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_5_);
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_4_ / t_5_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
 		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
@@ -982,12 +1007,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float mean_ = first_ + rest_;
 				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(mean_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
 				}
@@ -1007,12 +1031,40 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict x_ = call->buf[0];
+	float *restrict rest_sum_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args *args = call->block;
+	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf rest_sum_2_ = kg_splat(0.0f);
+		const int64_t at_ = item_ * args->size_K_;
+		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			vf rest_sum_3_ = kg_splat(0.0f);
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				rest_sum_3_ += kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
+			}
+			if (d_ < end_) {
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
+			}
+			rest_sum_2_ += rest_sum_3_;
+		}
+		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+	}
+}
+
+// matmul kernel for d_h.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1046,74 +1098,78 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)(const k
 }
 
 // rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	float *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *args = call->block;
 	(void)args;
-	const float t_6_ = (float)kgi_max(args->size_K_, 1);
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_rstd_ = kg_splat(0.0f);
-		vf d_mean_part_ = kg_splat(0.0f);
+		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float mean_2_ = kg_ld_f32(mean_ + item_);
+		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
+		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
 		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
 			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
 			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_mean_part_2_ = kg_splat(0.0f);
+			vf d_rest_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_ = kg_loadn_f32(x_ + at_ + d_, n_) - kg_splat(mean_2_);
+				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 				const vf gamma_2_ = kg_loadn_f32(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_, n_);
+				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_, n_);
 				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
 				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_2_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_2_ * t_, kg_splat(0.0f));
-				d_mean_part_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
 			}
 			d_rstd_ += d_rstd_2_;
-			d_mean_part_ += d_mean_part_2_;
+			d_rest_part_ += d_rest_part_2_;
 		}
 		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_mean_part_3_ = kg_hsum(d_mean_part_);
+		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_5_ = 2.0f * d_var_;
-		const float d_mean_ = -(rstd_2_ * d_mean_part_3_);
-		const float t_7_ = d_mean_ / t_6_;
+		const float t_7_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+		const float t_8_ = d_rest_ / t_2_;
 		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_3_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_) - kg_splat(mean_2_);
+			const vf t_5_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
 			const vf gamma_3_ = kg_loadn_f32(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_3_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f32(beta_ + d_2_, n_2_);
+			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f32(beta_ + d_2_, n_2_);
 			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
 			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
 			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_4_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_f32(d_x_ + at_ + d_2_, t_4_ * kg_splat(rstd_2_) + kg_splat(t_5_) * t_3_ / kg_splat(t_6_) + kg_splat(t_7_), n_2_);
+			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+			kg_storen_f32(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	float *restrict d_gamma_ = call->buf[6];
 	float *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *args = call->block;
 	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
@@ -1128,13 +1184,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
 				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const vf t_ = kg_loadn_f32(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(kg_ld_f32(mean_ + i_R_));
+					const float first_ = t_ ? kg_ld_f32(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
+					const vf t_3_ = kg_loadn_f32(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_ * kg_splat(rstd_2_);
+					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
 					d_beta_reduced_2_ += d_h_gelu_x_;
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
@@ -1147,19 +1205,21 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
 	const float *restrict d_y_ = call->buf[5];
 	float *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1175,11 +1235,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const k
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float mean_2_ = kg_ld_f32(mean_ + at_);
+				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(mean_2_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + row_from_ + i_3_, n_) + kg_loadn_f32(beta_ + row_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + row_from_ + i_3_, n_) + kg_loadn_f32(beta_ + row_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
@@ -1201,10 +1262,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const k
 }
 
 // cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1237,12 +1298,40 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
+	const kg_f16 *restrict x_ = call->buf[0];
+	float *restrict rest_sum_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args *args = call->block;
+	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf rest_sum_2_ = kg_splat(0.0f);
+		const int64_t at_ = item_ * args->size_K_;
+		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			vf rest_sum_3_ = kg_splat(0.0f);
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				rest_sum_3_ += kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
+			}
+			if (d_ < end_) {
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
+			}
+			rest_sum_2_ += rest_sum_3_;
+		}
+		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+	}
+}
+
+// matmul kernel for d_h.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1276,74 +1365,78 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)(const k
 }
 
 // rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_f16 *restrict gamma_ = call->buf[3];
 	const kg_f16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	kg_f16 *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *args = call->block;
 	(void)args;
-	const float t_6_ = (float)kgi_max(args->size_K_, 1);
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_rstd_ = kg_splat(0.0f);
-		vf d_mean_part_ = kg_splat(0.0f);
+		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float mean_2_ = kg_ld_f32(mean_ + item_);
+		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
+		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
 		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
 			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
 			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_mean_part_2_ = kg_splat(0.0f);
+			vf d_rest_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_ = kg_loadn_f16(x_ + at_ + d_, n_) - kg_splat(mean_2_);
+				const vf t_3_ = kg_loadn_f16(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 				const vf gamma_2_ = kg_loadn_f16(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_, n_);
+				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_, n_);
 				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
 				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_2_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_2_ * t_, kg_splat(0.0f));
-				d_mean_part_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
 			}
 			d_rstd_ += d_rstd_2_;
-			d_mean_part_ += d_mean_part_2_;
+			d_rest_part_ += d_rest_part_2_;
 		}
 		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_mean_part_3_ = kg_hsum(d_mean_part_);
+		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_5_ = 2.0f * d_var_;
-		const float d_mean_ = -(rstd_2_ * d_mean_part_3_);
-		const float t_7_ = d_mean_ / t_6_;
+		const float t_7_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+		const float t_8_ = d_rest_ / t_2_;
 		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_3_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_) - kg_splat(mean_2_);
+			const vf t_5_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
 			const vf gamma_3_ = kg_loadn_f16(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_3_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f16(beta_ + d_2_, n_2_);
+			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f16(beta_ + d_2_, n_2_);
 			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
 			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
 			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_4_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_f16(d_x_ + at_ + d_2_, t_4_ * kg_splat(rstd_2_) + kg_splat(t_5_) * t_3_ / kg_splat(t_6_) + kg_splat(t_7_), n_2_);
+			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+			kg_storen_f16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_f16 *restrict gamma_ = call->buf[3];
 	const kg_f16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	kg_f16 *restrict d_gamma_ = call->buf[6];
 	kg_f16 *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *args = call->block;
 	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
@@ -1358,13 +1451,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
 				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const vf t_ = kg_loadn_f16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(kg_ld_f32(mean_ + i_R_));
+					const float first_ = t_ ? kg_ld_f16(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
+					const vf t_3_ = kg_loadn_f16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_ * kg_splat(rstd_2_);
+					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
 					d_beta_reduced_2_ += d_h_gelu_x_;
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
@@ -1377,19 +1472,21 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_f16 *restrict gamma_ = call->buf[3];
 	const kg_f16 *restrict beta_ = call->buf[4];
 	const kg_f16 *restrict d_y_ = call->buf[5];
 	kg_f16 *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1405,11 +1502,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const k
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float mean_2_ = kg_ld_f32(mean_ + at_);
+				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(mean_2_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + row_from_ + i_3_, n_) + kg_loadn_f16(beta_ + row_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + row_from_ + i_3_, n_) + kg_loadn_f16(beta_ + row_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
@@ -1431,10 +1529,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const k
 }
 
 // cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1467,12 +1565,40 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
+	const kg_bf16 *restrict x_ = call->buf[0];
+	float *restrict rest_sum_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args *args = call->block;
+	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf rest_sum_2_ = kg_splat(0.0f);
+		const int64_t at_ = item_ * args->size_K_;
+		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			vf rest_sum_3_ = kg_splat(0.0f);
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				rest_sum_3_ += kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
+			}
+			if (d_ < end_) {
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
+			}
+			rest_sum_2_ += rest_sum_3_;
+		}
+		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+	}
+}
+
+// matmul kernel for d_h.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1506,74 +1632,78 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)(const 
 }
 
 // rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_bf16 *restrict gamma_ = call->buf[3];
 	const kg_bf16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	kg_bf16 *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *args = call->block;
 	(void)args;
-	const float t_6_ = (float)kgi_max(args->size_K_, 1);
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_rstd_ = kg_splat(0.0f);
-		vf d_mean_part_ = kg_splat(0.0f);
+		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float mean_2_ = kg_ld_f32(mean_ + item_);
+		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
+		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
 		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
 			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
 			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_mean_part_2_ = kg_splat(0.0f);
+			vf d_rest_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_ = kg_loadn_bf16(x_ + at_ + d_, n_) - kg_splat(mean_2_);
+				const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 				const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_, n_);
+				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_, n_);
 				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
 				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_2_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_2_ * t_, kg_splat(0.0f));
-				d_mean_part_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
 			}
 			d_rstd_ += d_rstd_2_;
-			d_mean_part_ += d_mean_part_2_;
+			d_rest_part_ += d_rest_part_2_;
 		}
 		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_mean_part_3_ = kg_hsum(d_mean_part_);
+		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_5_ = 2.0f * d_var_;
-		const float d_mean_ = -(rstd_2_ * d_mean_part_3_);
-		const float t_7_ = d_mean_ / t_6_;
+		const float t_7_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+		const float t_8_ = d_rest_ / t_2_;
 		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_) - kg_splat(mean_2_);
+			const vf t_5_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
 			const vf gamma_3_ = kg_loadn_bf16(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_3_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_bf16(beta_ + d_2_, n_2_);
+			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_bf16(beta_ + d_2_, n_2_);
 			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
 			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
 			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_4_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_bf16(d_x_ + at_ + d_2_, t_4_ * kg_splat(rstd_2_) + kg_splat(t_5_) * t_3_ / kg_splat(t_6_) + kg_splat(t_7_), n_2_);
+			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+			kg_storen_bf16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_bf16 *restrict gamma_ = call->buf[3];
 	const kg_bf16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	kg_bf16 *restrict d_gamma_ = call->buf[6];
 	kg_bf16 *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *args = call->block;
 	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
@@ -1588,13 +1718,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
 				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const vf t_ = kg_loadn_bf16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(kg_ld_f32(mean_ + i_R_));
+					const float first_ = t_ ? kg_ld_bf16(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
+					const vf t_3_ = kg_loadn_bf16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_ * kg_splat(rstd_2_);
+					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
 					d_beta_reduced_2_ += d_h_gelu_x_;
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
@@ -1607,19 +1739,21 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_bf16 *restrict gamma_ = call->buf[3];
 	const kg_bf16 *restrict beta_ = call->buf[4];
 	const kg_bf16 *restrict d_y_ = call->buf[5];
 	kg_bf16 *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1635,11 +1769,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const 
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float mean_2_ = kg_ld_f32(mean_ + at_);
+				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(mean_2_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + row_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + row_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + row_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + row_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
@@ -1661,10 +1796,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const 
 }
 
 // cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1697,12 +1832,40 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict x_ = call->buf[0];
+	float *restrict rest_sum_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args *args = call->block;
+	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf rest_sum_2_ = kg_splat(0.0f);
+		const int64_t at_ = item_ * args->size_K_;
+		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			vf rest_sum_3_ = kg_splat(0.0f);
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				rest_sum_3_ += kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
+			}
+			if (d_ < end_) {
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
+			}
+			rest_sum_2_ += rest_sum_3_;
+		}
+		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+	}
+}
+
+// matmul kernel for d_h.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1736,74 +1899,78 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)(const k
 }
 
 // rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	float *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args *args = call->block;
 	(void)args;
-	const float t_6_ = (float)kgi_max(args->size_K_, 1);
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_rstd_ = kg_splat(0.0f);
-		vf d_mean_part_ = kg_splat(0.0f);
+		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float mean_2_ = kg_ld_f32(mean_ + item_);
+		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
+		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
 		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
 			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
 			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_mean_part_2_ = kg_splat(0.0f);
+			vf d_rest_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_ = kg_loadn_f32(x_ + at_ + d_, n_) - kg_splat(mean_2_);
+				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 				const vf gamma_2_ = kg_loadn_f32(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_, n_);
+				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_, n_);
 				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
 				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_2_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_2_ * t_, kg_splat(0.0f));
-				d_mean_part_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
 			}
 			d_rstd_ += d_rstd_2_;
-			d_mean_part_ += d_mean_part_2_;
+			d_rest_part_ += d_rest_part_2_;
 		}
 		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_mean_part_3_ = kg_hsum(d_mean_part_);
+		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_5_ = 2.0f * d_var_;
-		const float d_mean_ = -(rstd_2_ * d_mean_part_3_);
-		const float t_7_ = d_mean_ / t_6_;
+		const float t_7_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+		const float t_8_ = d_rest_ / t_2_;
 		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_3_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_) - kg_splat(mean_2_);
+			const vf t_5_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
 			const vf gamma_3_ = kg_loadn_f32(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_3_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f32(beta_ + d_2_, n_2_);
+			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f32(beta_ + d_2_, n_2_);
 			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
 			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
 			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_4_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_f32(d_x_ + at_ + d_2_, t_4_ * kg_splat(rstd_2_) + kg_splat(t_5_) * t_3_ / kg_splat(t_6_) + kg_splat(t_7_), n_2_);
+			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+			kg_storen_f32(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	float *restrict d_gamma_ = call->buf[6];
 	float *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args *args = call->block;
 	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
@@ -1818,13 +1985,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)(const k
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
 				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const vf t_ = kg_loadn_f32(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(kg_ld_f32(mean_ + i_R_));
+					const float first_ = t_ ? kg_ld_f32(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
+					const vf t_3_ = kg_loadn_f32(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_ * kg_splat(rstd_2_);
+					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
 					d_beta_reduced_2_ += d_h_gelu_x_;
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
@@ -1837,19 +2006,21 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)(const k
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict x_ = call->buf[1];
-	const float *restrict mean_ = call->buf[2];
+	const float *restrict rest_sum_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	const float *restrict gamma_ = call->buf[4];
 	const float *restrict beta_ = call->buf[5];
 	float *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
@@ -1866,11 +2037,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)(const k
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float mean_2_ = kg_ld_f32(mean_ + at_);
+				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(cols_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(mean_2_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + col_from_ + i_3_, n_) + kg_loadn_f32(beta_ + col_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + col_from_ + i_3_, n_) + kg_loadn_f32(beta_ + col_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_b_side(right_panels_, i_3_, o_, ks_, h_, n_);
@@ -1891,10 +2063,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)(const k
 }
 
 // cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1927,12 +2099,40 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)(const k
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
+	const kg_f16 *restrict x_ = call->buf[0];
+	float *restrict rest_sum_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args *args = call->block;
+	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf rest_sum_2_ = kg_splat(0.0f);
+		const int64_t at_ = item_ * args->size_K_;
+		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			vf rest_sum_3_ = kg_splat(0.0f);
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				rest_sum_3_ += kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
+			}
+			if (d_ < end_) {
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
+			}
+			rest_sum_2_ += rest_sum_3_;
+		}
+		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+	}
+}
+
+// matmul kernel for d_h.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1966,74 +2166,78 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)(const k
 }
 
 // rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_f16 *restrict gamma_ = call->buf[3];
 	const kg_f16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	kg_f16 *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args *args = call->block;
 	(void)args;
-	const float t_6_ = (float)kgi_max(args->size_K_, 1);
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_rstd_ = kg_splat(0.0f);
-		vf d_mean_part_ = kg_splat(0.0f);
+		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float mean_2_ = kg_ld_f32(mean_ + item_);
+		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
+		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
 		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
 			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
 			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_mean_part_2_ = kg_splat(0.0f);
+			vf d_rest_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_ = kg_loadn_f16(x_ + at_ + d_, n_) - kg_splat(mean_2_);
+				const vf t_3_ = kg_loadn_f16(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 				const vf gamma_2_ = kg_loadn_f16(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_, n_);
+				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_, n_);
 				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
 				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_2_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_2_ * t_, kg_splat(0.0f));
-				d_mean_part_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
 			}
 			d_rstd_ += d_rstd_2_;
-			d_mean_part_ += d_mean_part_2_;
+			d_rest_part_ += d_rest_part_2_;
 		}
 		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_mean_part_3_ = kg_hsum(d_mean_part_);
+		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_5_ = 2.0f * d_var_;
-		const float d_mean_ = -(rstd_2_ * d_mean_part_3_);
-		const float t_7_ = d_mean_ / t_6_;
+		const float t_7_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+		const float t_8_ = d_rest_ / t_2_;
 		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_3_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_) - kg_splat(mean_2_);
+			const vf t_5_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
 			const vf gamma_3_ = kg_loadn_f16(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_3_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f16(beta_ + d_2_, n_2_);
+			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f16(beta_ + d_2_, n_2_);
 			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
 			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
 			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_4_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_f16(d_x_ + at_ + d_2_, t_4_ * kg_splat(rstd_2_) + kg_splat(t_5_) * t_3_ / kg_splat(t_6_) + kg_splat(t_7_), n_2_);
+			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+			kg_storen_f16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_f16 *restrict gamma_ = call->buf[3];
 	const kg_f16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	kg_f16 *restrict d_gamma_ = call->buf[6];
 	kg_f16 *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args *args = call->block;
 	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
@@ -2048,13 +2252,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)(const k
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
 				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const vf t_ = kg_loadn_f16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(kg_ld_f32(mean_ + i_R_));
+					const float first_ = t_ ? kg_ld_f16(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
+					const vf t_3_ = kg_loadn_f16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_ * kg_splat(rstd_2_);
+					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
 					d_beta_reduced_2_ += d_h_gelu_x_;
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
@@ -2067,19 +2273,21 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)(const k
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict x_ = call->buf[1];
-	const float *restrict mean_ = call->buf[2];
+	const float *restrict rest_sum_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	const kg_f16 *restrict gamma_ = call->buf[4];
 	const kg_f16 *restrict beta_ = call->buf[5];
 	kg_f16 *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
@@ -2096,11 +2304,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)(const k
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float mean_2_ = kg_ld_f32(mean_ + at_);
+				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(cols_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(mean_2_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + col_from_ + i_3_, n_) + kg_loadn_f16(beta_ + col_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + col_from_ + i_3_, n_) + kg_loadn_f16(beta_ + col_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_b_side(right_panels_, i_3_, o_, ks_, h_, n_);
@@ -2121,10 +2330,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)(const k
 }
 
 // cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -2157,12 +2366,40 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)(const k
 	}
 }
 
-// matmul kernel for d_h.
+// rows kernel for rest_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
+	const kg_bf16 *restrict x_ = call->buf[0];
+	float *restrict rest_sum_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args *args = call->block;
+	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf rest_sum_2_ = kg_splat(0.0f);
+		const int64_t at_ = item_ * args->size_K_;
+		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			vf rest_sum_3_ = kg_splat(0.0f);
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				rest_sum_3_ += kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
+			}
+			if (d_ < end_) {
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
+			}
+			rest_sum_2_ += rest_sum_3_;
+		}
+		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+	}
+}
+
+// matmul kernel for d_h.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -2196,74 +2433,78 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)(const 
 }
 
 // rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_bf16 *restrict gamma_ = call->buf[3];
 	const kg_bf16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	kg_bf16 *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args *args = call->block;
 	(void)args;
-	const float t_6_ = (float)kgi_max(args->size_K_, 1);
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_rstd_ = kg_splat(0.0f);
-		vf d_mean_part_ = kg_splat(0.0f);
+		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float mean_2_ = kg_ld_f32(mean_ + item_);
+		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
+		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
 		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
 			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
 			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_mean_part_2_ = kg_splat(0.0f);
+			vf d_rest_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_ = kg_loadn_bf16(x_ + at_ + d_, n_) - kg_splat(mean_2_);
+				const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 				const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_, n_);
+				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_, n_);
 				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
 				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_2_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_2_ * t_, kg_splat(0.0f));
-				d_mean_part_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
 			}
 			d_rstd_ += d_rstd_2_;
-			d_mean_part_ += d_mean_part_2_;
+			d_rest_part_ += d_rest_part_2_;
 		}
 		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_mean_part_3_ = kg_hsum(d_mean_part_);
+		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_5_ = 2.0f * d_var_;
-		const float d_mean_ = -(rstd_2_ * d_mean_part_3_);
-		const float t_7_ = d_mean_ / t_6_;
+		const float t_7_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+		const float t_8_ = d_rest_ / t_2_;
 		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_) - kg_splat(mean_2_);
+			const vf t_5_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
 			const vf gamma_3_ = kg_loadn_bf16(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_3_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_bf16(beta_ + d_2_, n_2_);
+			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_bf16(beta_ + d_2_, n_2_);
 			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
 			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
 			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_4_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_bf16(d_x_ + at_ + d_2_, t_4_ * kg_splat(rstd_2_) + kg_splat(t_5_) * t_3_ / kg_splat(t_6_) + kg_splat(t_7_), n_2_);
+			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+			kg_storen_bf16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict mean_ = call->buf[1];
+	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_bf16 *restrict gamma_ = call->buf[3];
 	const kg_bf16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
 	kg_bf16 *restrict d_gamma_ = call->buf[6];
 	kg_bf16 *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args *args = call->block;
 	(void)args;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
@@ -2278,13 +2519,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)(const 
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
 				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const vf t_ = kg_loadn_bf16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(kg_ld_f32(mean_ + i_R_));
+					const float first_ = t_ ? kg_ld_bf16(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
+					const vf t_3_ = kg_loadn_bf16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_ * kg_splat(rstd_2_);
+					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
 					d_beta_reduced_2_ += d_h_gelu_x_;
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
@@ -2297,19 +2540,21 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)(const 
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict x_ = call->buf[1];
-	const float *restrict mean_ = call->buf[2];
+	const float *restrict rest_sum_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	const kg_bf16 *restrict gamma_ = call->buf[4];
 	const kg_bf16 *restrict beta_ = call->buf[5];
 	kg_bf16 *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
+	const int t_ = 0 >= 0 && 0 < args->size_K_;
+	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
@@ -2326,11 +2571,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)(const 
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float mean_2_ = kg_ld_f32(mean_ + at_);
+				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
+				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(cols_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(mean_2_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + col_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + col_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + col_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + col_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_b_side(right_panels_, i_3_, o_, ks_, h_, n_);
@@ -2351,10 +2597,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)(const 
 }
 
 // cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
