@@ -10,7 +10,7 @@ import (
 
 // apiFile describes the Go file of a spec to its emitter.
 func (m *Module) apiFile(s *Spec) *goapi.File {
-	file := &goapi.File{Spec: s.File, Package: m.OpsPath(), Kernels: m.kernelsPath(s.Group)}
+	file := &goapi.File{Name: s.Name, Spec: s.File, Package: m.OpsPath(), Kernels: m.kernelsPath(s.Group)}
 	forward := s.Ops[0]
 	for _, p := range forward.Programs[0].Params {
 		if goapi.HasConst(p) {

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path"
@@ -60,7 +61,7 @@ func (m *Module) render(res *Result) error {
 	var shaders []string
 	var groups []*kernelGroup
 	for _, s := range specs {
-		groups = addSymbols(groups, s)
+		groups = m.addSource(groups, s)
 		for _, f := range s.Files {
 			if rest, ok := strings.CutPrefix(f.Path, shaderDir+"/"); ok {
 				shaders = append(shaders, rest)
@@ -75,18 +76,18 @@ func (m *Module) render(res *Result) error {
 // kernelGroup is the package of the C kernels of one group of specs.
 type kernelGroup struct {
 	group   string
-	symbols []string
+	sources []goapi.CSource
 }
 
-// addSymbols adds the C kernels of s to its group.
-func addSymbols(groups []*kernelGroup, s *Spec) []*kernelGroup {
-	var symbols []string
+// addSource adds the C kernels of s to its group.
+func (m *Module) addSource(groups []*kernelGroup, s *Spec) []*kernelGroup {
+	c := goapi.CSource{Spec: s.Name, Hash: m.sourceID(s) + "_hash"}
 	for _, op := range s.all() {
 		for _, f := range op.cFuncs() {
-			symbols = append(symbols, f.Symbol)
+			c.Symbols = append(c.Symbols, f.Symbol)
 		}
 	}
-	if len(symbols) == 0 {
+	if len(c.Symbols) == 0 {
 		return groups
 	}
 	i := slices.IndexFunc(groups, func(g *kernelGroup) bool { return g.group == s.Group })
@@ -94,20 +95,27 @@ func addSymbols(groups []*kernelGroup, s *Spec) []*kernelGroup {
 		i = len(groups)
 		groups = append(groups, &kernelGroup{group: s.Group})
 	}
-	groups[i].symbols = append(groups[i].symbols, symbols...)
+	groups[i].sources = append(groups[i].sources, c)
 	return groups
 }
 
+// sourceID begins the symbols of a spec's C source.
+func (m *Module) sourceID(s *Spec) string { return bind.Prefix(m.OpsPath()) + "_" + s.Name }
+
 // kernelsPackage is the name of the package of a group's C kernels, and that of
 // its directory: c and the letters and digits of the group, so that no group
-// gives a keyword.
+// gives a keyword; where that loses something, a hash tells groups apart.
 func kernelsPackage(group string) string {
-	return "c" + strings.Map(func(r rune) rune {
+	name := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
 			return r
 		}
 		return -1
-	}, strings.ToLower(group))
+	}, group)
+	if name != group {
+		name += fmt.Sprintf("%x", sha256.Sum256([]byte(group)))[:6]
+	}
+	return "c" + name
 }
 
 // kernelsPath is the import path of the package of a group's C kernels.
@@ -125,8 +133,8 @@ func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.Fi
 	for _, g := range groups {
 		pkg := kernelsPackage(g.group)
 		files = append(files,
-			kernelsFile(g.group, "kernels_cgo.go", goapi.KernelsCgo(pkg, g.group, g.symbols)),
-			kernelsFile(g.group, "kernels_nocgo.go", goapi.KernelsNoCgo(pkg, g.group, g.symbols)))
+			kernelsFile(g.group, "kernels_cgo.go", goapi.KernelsCgo(pkg, g.group, g.sources)),
+			kernelsFile(g.group, "kernels_nocgo.go", goapi.KernelsNoCgo(pkg, g.group, g.sources)))
 		for name, text := range headers {
 			files = append(files, kernelsFile(g.group, name, append([]byte(out.Marker("specs")), text...)))
 		}
@@ -198,7 +206,7 @@ func (m *Module) renderC(s *Spec, base string) ([]byte, error) {
 	}
 	return emitc.Emit(&emitc.File{
 		Name: base + ".c", Spec: s.File, Doc: s.Doc, Hash: s.Hash,
-		ID: bind.Prefix(m.OpsPath()) + "_" + s.Name, Funcs: funcs,
+		ID: m.sourceID(s), Funcs: funcs,
 	})
 }
 

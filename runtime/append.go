@@ -80,7 +80,7 @@ next:
 				continue next
 			}
 		}
-		return i, r.d.runnable(v)
+		return i, r.d.runnable(q.op, v)
 	}
 	types := make([]string, len(q.ins))
 	for i, n := range q.ins {
@@ -93,13 +93,16 @@ next:
 	return 0, &refusal{ErrType, text}
 }
 
-// runnable says why the device cannot run the variant.
-func (d *Device) runnable(v *Variant) *refusal {
+// runnable says why the device cannot run a variant of op.
+func (d *Device) runnable(op *Op, v *Variant) *refusal {
 	if d.reference {
 		if v.Ref == nil {
 			return &refusal{ErrNoKernel, "no reference function was generated"}
 		}
 		return nil
+	}
+	if op.Built != 0 && op.Built != op.Hash {
+		return &refusal{ErrNoKernel, fmt.Sprintf("the C source was made from another spec (hash %#016x) than the Go code (%#016x): run kgen generate", op.Built, op.Hash)}
 	}
 	if len(v.Kernel) == 0 {
 		return &refusal{ErrNoKernel, "no C kernel was generated: open the device with Reference()"}

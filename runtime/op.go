@@ -22,7 +22,8 @@ const (
 // of any module without registration.
 type Op struct {
 	Name     string // spec name, as in errors: "layernorm"
-	Hash     uint64 // of the spec; every C source carries it too
+	Hash     uint64 // of the spec
+	Built    uint64 // the hash that the C source carries, which must be the same; 0 without cgo
 	Axes     []Axis
 	Ins      []Arg // inputs and inouts in call order
 	Outs     []Arg // outputs; an inout's new version is not among them

@@ -62,8 +62,9 @@ func AbsGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 
 // absOp describes abs to the runtime.
 var absOp = runtime.Op{
-	Name: "abs",
-	Hash: 0x9c8e1d9a92fd31b7,
+	Name:  "abs",
+	Hash:  0x9c8e1d9a92fd31b7,
+	Built: celementwise.HashOfAbs,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -122,8 +123,9 @@ var absOp = runtime.Op{
 
 // absGradOp describes abs_grad to the runtime.
 var absGradOp = runtime.Op{
-	Name: "abs_grad",
-	Hash: 0x9c8e1d9a92fd31b7,
+	Name:  "abs_grad",
+	Hash:  0x9c8e1d9a92fd31b7,
+	Built: celementwise.HashOfAbs,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -47,8 +47,9 @@ func AccuracyDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // accuracyOp describes accuracy to the runtime.
 var accuracyOp = runtime.Op{
-	Name: "accuracy",
-	Hash: 0xbaa3c78b9ffa17a8,
+	Name:  "accuracy",
+	Hash:  0xbaa3c78b9ffa17a8,
+	Built: closs.HashOfAccuracy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

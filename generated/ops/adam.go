@@ -143,8 +143,9 @@ func AdamDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Bat
 
 // adamWithShadowOp describes adam (shadow) to the runtime.
 var adamWithShadowOp = runtime.Op{
-	Name: "adam",
-	Hash: 0xeacad2dd1319b7f5,
+	Name:  "adam",
+	Hash:  0xeacad2dd1319b7f5,
+	Built: coptim.HashOfAdam,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -218,8 +219,9 @@ var adamWithShadowOp = runtime.Op{
 
 // adamOp describes adam to the runtime.
 var adamOp = runtime.Op{
-	Name: "adam",
-	Hash: 0xeacad2dd1319b7f5,
+	Name:  "adam",
+	Hash:  0xeacad2dd1319b7f5,
+	Built: coptim.HashOfAdam,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

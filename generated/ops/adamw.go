@@ -141,8 +141,9 @@ func AdamWDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Ba
 
 // adamWWithShadowOp describes adamw (shadow) to the runtime.
 var adamWWithShadowOp = runtime.Op{
-	Name: "adamw",
-	Hash: 0x9bae01de535219da,
+	Name:  "adamw",
+	Hash:  0x9bae01de535219da,
+	Built: coptim.HashOfAdamW,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -216,8 +217,9 @@ var adamWWithShadowOp = runtime.Op{
 
 // adamWOp describes adamw to the runtime.
 var adamWOp = runtime.Op{
-	Name: "adamw",
-	Hash: 0x9bae01de535219da,
+	Name:  "adamw",
+	Hash:  0x9bae01de535219da,
+	Built: coptim.HashOfAdamW,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -65,8 +65,9 @@ func AddGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runt
 
 // addOp describes add to the runtime.
 var addOp = runtime.Op{
-	Name: "add",
-	Hash: 0xfea5ecd1f1bae966,
+	Name:  "add",
+	Hash:  0xfea5ecd1f1bae966,
+	Built: celementwise.HashOfAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -127,8 +128,9 @@ var addOp = runtime.Op{
 
 // addGradOp describes add_grad to the runtime.
 var addGradOp = runtime.Op{
-	Name: "add_grad",
-	Hash: 0xfea5ecd1f1bae966,
+	Name:  "add_grad",
+	Hash:  0xfea5ecd1f1bae966,
+	Built: celementwise.HashOfAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

@@ -66,8 +66,9 @@ func AddBroadcast2D3DGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 
 // addBroadcast2D3DOp describes add_broadcast_2d_3d to the runtime.
 var addBroadcast2D3DOp = runtime.Op{
-	Name: "add_broadcast_2d_3d",
-	Hash: 0x6df827b3cddc6d48,
+	Name:  "add_broadcast_2d_3d",
+	Hash:  0x6df827b3cddc6d48,
+	Built: celementwise.HashOfAddBroadcast2D3D,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -129,8 +130,9 @@ var addBroadcast2D3DOp = runtime.Op{
 
 // addBroadcast2D3DGradOp describes add_broadcast_2d_3d_grad to the runtime.
 var addBroadcast2D3DGradOp = runtime.Op{
-	Name: "add_broadcast_2d_3d_grad",
-	Hash: 0x6df827b3cddc6d48,
+	Name:  "add_broadcast_2d_3d_grad",
+	Hash:  0x6df827b3cddc6d48,
+	Built: celementwise.HashOfAddBroadcast2D3D,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

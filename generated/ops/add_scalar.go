@@ -63,8 +63,9 @@ func AddScalarGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *ru
 
 // addScalarOp describes add_scalar to the runtime.
 var addScalarOp = runtime.Op{
-	Name: "add_scalar",
-	Hash: 0x82df08cb91f93b58,
+	Name:  "add_scalar",
+	Hash:  0x82df08cb91f93b58,
+	Built: celementwise.HashOfAddScalar,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -126,8 +127,9 @@ var addScalarOp = runtime.Op{
 
 // addScalarGradOp describes add_scalar_grad to the runtime.
 var addScalarGradOp = runtime.Op{
-	Name: "add_scalar_grad",
-	Hash: 0x82df08cb91f93b58,
+	Name:  "add_scalar_grad",
+	Hash:  0x82df08cb91f93b58,
+	Built: celementwise.HashOfAddScalar,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

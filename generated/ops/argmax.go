@@ -35,8 +35,9 @@ func ArgmaxDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.B
 
 // argmaxOp describes argmax to the runtime.
 var argmaxOp = runtime.Op{
-	Name: "argmax",
-	Hash: 0x452d4f013abba605,
+	Name:  "argmax",
+	Hash:  0x452d4f013abba605,
+	Built: crows.HashOfArgmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

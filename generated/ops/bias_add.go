@@ -63,8 +63,9 @@ func BiasAddGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 
 // biasAddOp describes bias_add to the runtime.
 var biasAddOp = runtime.Op{
-	Name: "bias_add",
-	Hash: 0x5c3a47ef6dc7d916,
+	Name:  "bias_add",
+	Hash:  0x5c3a47ef6dc7d916,
+	Built: celementwise.HashOfBiasAdd,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},
@@ -125,8 +126,9 @@ var biasAddOp = runtime.Op{
 
 // biasAddGradOp describes bias_add_grad to the runtime.
 var biasAddGradOp = runtime.Op{
-	Name: "bias_add_grad",
-	Hash: 0x5c3a47ef6dc7d916,
+	Name:  "bias_add_grad",
+	Hash:  0x5c3a47ef6dc7d916,
+	Built: celementwise.HashOfBiasAdd,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},

@@ -36,8 +36,9 @@ func BiasGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // biasGradOp describes bias_grad to the runtime.
 var biasGradOp = runtime.Op{
-	Name: "bias_grad",
-	Hash: 0xbac4573a937921b2,
+	Name:  "bias_grad",
+	Hash:  0xbac4573a937921b2,
+	Built: creduce.HashOfBiasGrad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},

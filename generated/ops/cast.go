@@ -63,8 +63,9 @@ func CastGradDeferred[S float32 | runtime.Float16 | runtime.BFloat16, T float32 
 
 // castOp describes cast to the runtime.
 var castOp = runtime.Op{
-	Name: "cast",
-	Hash: 0x4930fca2b836449c,
+	Name:  "cast",
+	Hash:  0x4930fca2b836449c,
+	Built: clayout.HashOfCast,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -201,8 +202,9 @@ var castOp = runtime.Op{
 
 // castGradOp describes cast_grad to the runtime.
 var castGradOp = runtime.Op{
-	Name: "cast_grad",
-	Hash: 0x4930fca2b836449c,
+	Name:  "cast_grad",
+	Hash:  0x4930fca2b836449c,
+	Built: clayout.HashOfCast,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -73,8 +73,9 @@ func ClampGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 
 // clampOp describes clamp to the runtime.
 var clampOp = runtime.Op{
-	Name: "clamp",
-	Hash: 0x701b5c52a4336328,
+	Name:  "clamp",
+	Hash:  0x701b5c52a4336328,
+	Built: celementwise.HashOfClamp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -144,8 +145,9 @@ var clampOp = runtime.Op{
 
 // clampGradOp describes clamp_grad to the runtime.
 var clampGradOp = runtime.Op{
-	Name: "clamp_grad",
-	Hash: 0x701b5c52a4336328,
+	Name:  "clamp_grad",
+	Hash:  0x701b5c52a4336328,
+	Built: celementwise.HashOfClamp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -42,9 +42,10 @@ func ClipFactorDeferred(b *runtime.Batch, normSq, invScale runtime.Tensor[float3
 
 // clipFactorOp describes clip_factor to the runtime.
 var clipFactorOp = runtime.Op{
-	Name: "clip_factor",
-	Hash: 0x64558db066172b3f,
-	Axes: []runtime.Axis{},
+	Name:  "clip_factor",
+	Hash:  0x64558db066172b3f,
+	Built: coptim.HashOfClipFactor,
+	Axes:  []runtime.Axis{},
 	Ins: []runtime.Arg{
 		{Name: "norm_sq"},
 		{Name: "inv_scale"},

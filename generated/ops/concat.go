@@ -71,8 +71,9 @@ func ConcatGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 
 // concat1Op describes concat (1) to the runtime.
 var concat1Op = runtime.Op{
-	Name: "concat",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -135,8 +136,9 @@ var concat1Op = runtime.Op{
 
 // concat2Op describes concat (2) to the runtime.
 var concat2Op = runtime.Op{
-	Name: "concat",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -201,8 +203,9 @@ var concat2Op = runtime.Op{
 
 // concat3Op describes concat (3) to the runtime.
 var concat3Op = runtime.Op{
-	Name: "concat",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -269,8 +272,9 @@ var concat3Op = runtime.Op{
 
 // concat4Op describes concat (4) to the runtime.
 var concat4Op = runtime.Op{
-	Name: "concat",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -339,8 +343,9 @@ var concat4Op = runtime.Op{
 
 // concat5Op describes concat (5) to the runtime.
 var concat5Op = runtime.Op{
-	Name: "concat",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -411,8 +416,9 @@ var concat5Op = runtime.Op{
 
 // concat6Op describes concat (6) to the runtime.
 var concat6Op = runtime.Op{
-	Name: "concat",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -485,8 +491,9 @@ var concat6Op = runtime.Op{
 
 // concat7Op describes concat (7) to the runtime.
 var concat7Op = runtime.Op{
-	Name: "concat",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -561,8 +568,9 @@ var concat7Op = runtime.Op{
 
 // concat8Op describes concat (8) to the runtime.
 var concat8Op = runtime.Op{
-	Name: "concat",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -651,8 +659,9 @@ var concatOps = [...]*runtime.Op{
 
 // concatGrad1Op describes concat_grad (1) to the runtime.
 var concatGrad1Op = runtime.Op{
-	Name: "concat_grad",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat_grad",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -712,8 +721,9 @@ var concatGrad1Op = runtime.Op{
 
 // concatGrad2Op describes concat_grad (2) to the runtime.
 var concatGrad2Op = runtime.Op{
-	Name: "concat_grad",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat_grad",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -800,8 +810,9 @@ var concatGrad2Op = runtime.Op{
 
 // concatGrad3Op describes concat_grad (3) to the runtime.
 var concatGrad3Op = runtime.Op{
-	Name: "concat_grad",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat_grad",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -915,8 +926,9 @@ var concatGrad3Op = runtime.Op{
 
 // concatGrad4Op describes concat_grad (4) to the runtime.
 var concatGrad4Op = runtime.Op{
-	Name: "concat_grad",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat_grad",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1057,8 +1069,9 @@ var concatGrad4Op = runtime.Op{
 
 // concatGrad5Op describes concat_grad (5) to the runtime.
 var concatGrad5Op = runtime.Op{
-	Name: "concat_grad",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat_grad",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1226,8 +1239,9 @@ var concatGrad5Op = runtime.Op{
 
 // concatGrad6Op describes concat_grad (6) to the runtime.
 var concatGrad6Op = runtime.Op{
-	Name: "concat_grad",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat_grad",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1422,8 +1436,9 @@ var concatGrad6Op = runtime.Op{
 
 // concatGrad7Op describes concat_grad (7) to the runtime.
 var concatGrad7Op = runtime.Op{
-	Name: "concat_grad",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat_grad",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1645,8 +1660,9 @@ var concatGrad7Op = runtime.Op{
 
 // concatGrad8Op describes concat_grad (8) to the runtime.
 var concatGrad8Op = runtime.Op{
-	Name: "concat_grad",
-	Hash: 0xac14e468823f8158,
+	Name:  "concat_grad",
+	Hash:  0xac14e468823f8158,
+	Built: clayout.HashOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},

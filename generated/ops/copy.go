@@ -60,8 +60,9 @@ func CopyGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // copyOp describes copy to the runtime.
 var copyOp = runtime.Op{
-	Name: "copy",
-	Hash: 0xb4ba7beac15a1aec,
+	Name:  "copy",
+	Hash:  0xb4ba7beac15a1aec,
+	Built: clayout.HashOfCopy,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -120,8 +121,9 @@ var copyOp = runtime.Op{
 
 // copyGradOp describes copy_grad to the runtime.
 var copyGradOp = runtime.Op{
-	Name: "copy_grad",
-	Hash: 0xb4ba7beac15a1aec,
+	Name:  "copy_grad",
+	Hash:  0xb4ba7beac15a1aec,
+	Built: clayout.HashOfCopy,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

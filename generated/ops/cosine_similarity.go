@@ -72,8 +72,9 @@ func CosineSimilarityGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 
 // cosineSimilarityOp describes cosine_similarity to the runtime.
 var cosineSimilarityOp = runtime.Op{
-	Name: "cosine_similarity",
-	Hash: 0x5250c0457f3127f3,
+	Name:  "cosine_similarity",
+	Hash:  0x5250c0457f3127f3,
+	Built: crows.HashOfCosineSimilarity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -134,8 +135,9 @@ var cosineSimilarityOp = runtime.Op{
 
 // cosineSimilarityGradOp describes cosine_similarity_grad to the runtime.
 var cosineSimilarityGradOp = runtime.Op{
-	Name: "cosine_similarity_grad",
-	Hash: 0x5250c0457f3127f3,
+	Name:  "cosine_similarity_grad",
+	Hash:  0x5250c0457f3127f3,
+	Built: crows.HashOfCosineSimilarity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

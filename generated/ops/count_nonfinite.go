@@ -36,8 +36,9 @@ func CountNonfiniteDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *r
 
 // countNonfiniteOp describes count_nonfinite to the runtime.
 var countNonfiniteOp = runtime.Op{
-	Name: "count_nonfinite",
-	Hash: 0xab41fa81305a6931,
+	Name:  "count_nonfinite",
+	Hash:  0xab41fa81305a6931,
+	Built: creduce.HashOfCountNonfinite,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

@@ -94,8 +94,9 @@ func CrossEntropyGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b 
 
 // crossEntropyOp describes cross_entropy to the runtime.
 var crossEntropyOp = runtime.Op{
-	Name: "cross_entropy",
-	Hash: 0xedf92fdb88bcc496,
+	Name:  "cross_entropy",
+	Hash:  0xedf92fdb88bcc496,
+	Built: closs.HashOfCrossEntropy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},
@@ -162,8 +163,9 @@ var crossEntropyOp = runtime.Op{
 
 // crossEntropyGradOp describes cross_entropy_grad to the runtime.
 var crossEntropyGradOp = runtime.Op{
-	Name: "cross_entropy_grad",
-	Hash: 0xedf92fdb88bcc496,
+	Name:  "cross_entropy_grad",
+	Hash:  0xedf92fdb88bcc496,
+	Built: closs.HashOfCrossEntropy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

@@ -93,8 +93,9 @@ func CrossEntropyMeanGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 
 // crossEntropyMeanOp describes cross_entropy_mean to the runtime.
 var crossEntropyMeanOp = runtime.Op{
-	Name: "cross_entropy_mean",
-	Hash: 0x271032c69385c5ea,
+	Name:  "cross_entropy_mean",
+	Hash:  0x271032c69385c5ea,
+	Built: closs.HashOfCrossEntropyMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},
@@ -213,8 +214,9 @@ var crossEntropyMeanOp = runtime.Op{
 
 // crossEntropyMeanGradOp describes cross_entropy_mean_grad to the runtime.
 var crossEntropyMeanGradOp = runtime.Op{
-	Name: "cross_entropy_mean_grad",
-	Hash: 0x271032c69385c5ea,
+	Name:  "cross_entropy_mean_grad",
+	Hash:  0x271032c69385c5ea,
+	Built: closs.HashOfCrossEntropyMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

@@ -67,8 +67,9 @@ func DivGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runt
 
 // divOp describes div to the runtime.
 var divOp = runtime.Op{
-	Name: "div",
-	Hash: 0xe61bde1c291da80c,
+	Name:  "div",
+	Hash:  0xe61bde1c291da80c,
+	Built: celementwise.HashOfDiv,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -129,8 +130,9 @@ var divOp = runtime.Op{
 
 // divGradOp describes div_grad to the runtime.
 var divGradOp = runtime.Op{
-	Name: "div_grad",
-	Hash: 0xe61bde1c291da80c,
+	Name:  "div_grad",
+	Hash:  0xe61bde1c291da80c,
+	Built: celementwise.HashOfDiv,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

@@ -68,8 +68,9 @@ func DotGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runt
 
 // dotOp describes dot to the runtime.
 var dotOp = runtime.Op{
-	Name: "dot",
-	Hash: 0x7fc81e5554baefba,
+	Name:  "dot",
+	Hash:  0x7fc81e5554baefba,
+	Built: creduce.HashOfDot,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -157,8 +158,9 @@ var dotOp = runtime.Op{
 
 // dotGradOp describes dot_grad to the runtime.
 var dotGradOp = runtime.Op{
-	Name: "dot_grad",
-	Hash: 0x7fc81e5554baefba,
+	Name:  "dot_grad",
+	Hash:  0x7fc81e5554baefba,
+	Built: creduce.HashOfDot,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -82,8 +82,9 @@ func DropoutGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 
 // dropoutOp describes dropout to the runtime.
 var dropoutOp = runtime.Op{
-	Name: "dropout",
-	Hash: 0x0a9f09d13a40dadb,
+	Name:  "dropout",
+	Hash:  0x0a9f09d13a40dadb,
+	Built: celementwise.HashOfDropout,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -154,8 +155,9 @@ var dropoutOp = runtime.Op{
 
 // dropoutGradOp describes dropout_grad to the runtime.
 var dropoutGradOp = runtime.Op{
-	Name: "dropout_grad",
-	Hash: 0x0a9f09d13a40dadb,
+	Name:  "dropout_grad",
+	Hash:  0x0a9f09d13a40dadb,
+	Built: celementwise.HashOfDropout,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

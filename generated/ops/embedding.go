@@ -74,8 +74,9 @@ func EmbeddingBackwardDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b
 
 // embeddingOp describes embedding to the runtime.
 var embeddingOp = runtime.Op{
-	Name: "embedding",
-	Hash: 0x0c7cf341911adc0a,
+	Name:  "embedding",
+	Hash:  0x0c7cf341911adc0a,
+	Built: cindex.HashOfEmbedding,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "V"},
@@ -137,8 +138,9 @@ var embeddingOp = runtime.Op{
 
 // embeddingBackwardOp describes embedding_backward to the runtime.
 var embeddingBackwardOp = runtime.Op{
-	Name: "embedding_backward",
-	Hash: 0x0c7cf341911adc0a,
+	Name:  "embedding_backward",
+	Hash:  0x0c7cf341911adc0a,
+	Built: cindex.HashOfEmbedding,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "V"},

@@ -42,8 +42,9 @@ func EmbeddingBackwardAccumulateDeferred[T float32 | runtime.Float16 | runtime.B
 
 // embeddingBackwardAccumulateOp describes embedding_backward_accumulate to the runtime.
 var embeddingBackwardAccumulateOp = runtime.Op{
-	Name: "embedding_backward_accumulate",
-	Hash: 0xf64e6e467532f7dd,
+	Name:  "embedding_backward_accumulate",
+	Hash:  0xf64e6e467532f7dd,
+	Built: cindex.HashOfEmbeddingBackwardAccumulate,
 	Axes: []runtime.Axis{
 		{Name: "V"},
 		{Name: "D"},

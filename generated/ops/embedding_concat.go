@@ -74,8 +74,9 @@ func EmbeddingConcatGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16]
 
 // embeddingConcatOp describes embedding_concat to the runtime.
 var embeddingConcatOp = runtime.Op{
-	Name: "embedding_concat",
-	Hash: 0x1eba3db454de5e6b,
+	Name:  "embedding_concat",
+	Hash:  0x1eba3db454de5e6b,
+	Built: cindex.HashOfEmbeddingConcat,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "L"},
@@ -138,8 +139,9 @@ var embeddingConcatOp = runtime.Op{
 
 // embeddingConcatGradOp describes embedding_concat_grad to the runtime.
 var embeddingConcatGradOp = runtime.Op{
-	Name: "embedding_concat_grad",
-	Hash: 0x1eba3db454de5e6b,
+	Name:  "embedding_concat_grad",
+	Hash:  0x1eba3db454de5e6b,
+	Built: cindex.HashOfEmbeddingConcat,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "L"},

@@ -63,8 +63,9 @@ func ErfGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 
 // erfOp describes erf to the runtime.
 var erfOp = runtime.Op{
-	Name: "erf",
-	Hash: 0x4dac1d0b2de1f738,
+	Name:  "erf",
+	Hash:  0x4dac1d0b2de1f738,
+	Built: celementwise.HashOfErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -123,8 +124,9 @@ var erfOp = runtime.Op{
 
 // erfGradOp describes erf_grad to the runtime.
 var erfGradOp = runtime.Op{
-	Name: "erf_grad",
-	Hash: 0x4dac1d0b2de1f738,
+	Name:  "erf_grad",
+	Hash:  0x4dac1d0b2de1f738,
+	Built: celementwise.HashOfErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -63,8 +63,9 @@ func ExpGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 
 // expOp describes exp to the runtime.
 var expOp = runtime.Op{
-	Name: "exp",
-	Hash: 0x114dd2096f1d8113,
+	Name:  "exp",
+	Hash:  0x114dd2096f1d8113,
+	Built: celementwise.HashOfExp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -123,8 +124,9 @@ var expOp = runtime.Op{
 
 // expGradOp describes exp_grad to the runtime.
 var expGradOp = runtime.Op{
-	Name: "exp_grad",
-	Hash: 0x114dd2096f1d8113,
+	Name:  "exp_grad",
+	Hash:  0x114dd2096f1d8113,
+	Built: celementwise.HashOfExp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -36,8 +36,9 @@ func FillDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Bat
 
 // fillOp describes fill to the runtime.
 var fillOp = runtime.Op{
-	Name: "fill",
-	Hash: 0x21d4d24330ee18c7,
+	Name:  "fill",
+	Hash:  0x21d4d24330ee18c7,
+	Built: clayout.HashOfFill,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true, Free: true},
 	},

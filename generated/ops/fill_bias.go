@@ -65,8 +65,9 @@ func FillBiasGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *run
 
 // fillBiasOp describes fill_bias to the runtime.
 var fillBiasOp = runtime.Op{
-	Name: "fill_bias",
-	Hash: 0x8f20667706b7c21a,
+	Name:  "fill_bias",
+	Hash:  0x8f20667706b7c21a,
+	Built: clayout.HashOfFillBias,
 	Axes: []runtime.Axis{
 		{Name: "N"},
 		{Name: "M", Free: true},
@@ -126,8 +127,9 @@ var fillBiasOp = runtime.Op{
 
 // fillBiasGradOp describes fill_bias_grad to the runtime.
 var fillBiasGradOp = runtime.Op{
-	Name: "fill_bias_grad",
-	Hash: 0x8f20667706b7c21a,
+	Name:  "fill_bias_grad",
+	Hash:  0x8f20667706b7c21a,
+	Built: clayout.HashOfFillBias,
 	Axes: []runtime.Axis{
 		{Name: "N"},
 		{Name: "M", Free: true},

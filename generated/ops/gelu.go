@@ -68,8 +68,9 @@ func GELUGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // geluOp describes gelu to the runtime.
 var geluOp = runtime.Op{
-	Name: "gelu",
-	Hash: 0x8610ef701e4129a1,
+	Name:  "gelu",
+	Hash:  0x8610ef701e4129a1,
+	Built: celementwise.HashOfGELU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -128,8 +129,9 @@ var geluOp = runtime.Op{
 
 // geluGradOp describes gelu_grad to the runtime.
 var geluGradOp = runtime.Op{
-	Name: "gelu_grad",
-	Hash: 0x8610ef701e4129a1,
+	Name:  "gelu_grad",
+	Hash:  0x8610ef701e4129a1,
+	Built: celementwise.HashOfGELU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

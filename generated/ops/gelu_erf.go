@@ -66,8 +66,9 @@ func GELUErfGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 
 // geluErfOp describes gelu_erf to the runtime.
 var geluErfOp = runtime.Op{
-	Name: "gelu_erf",
-	Hash: 0xf397b5dfd3830bc2,
+	Name:  "gelu_erf",
+	Hash:  0xf397b5dfd3830bc2,
+	Built: celementwise.HashOfGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -126,8 +127,9 @@ var geluErfOp = runtime.Op{
 
 // geluErfGradOp describes gelu_erf_grad to the runtime.
 var geluErfGradOp = runtime.Op{
-	Name: "gelu_erf_grad",
-	Hash: 0xf397b5dfd3830bc2,
+	Name:  "gelu_erf_grad",
+	Hash:  0xf397b5dfd3830bc2,
+	Built: celementwise.HashOfGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -153,8 +153,9 @@ func GELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.BFloat16]
 
 // geluMatMulBiasNOp describes gelu_matmul_bias (n) to the runtime.
 var geluMatMulBiasNOp = runtime.Op{
-	Name: "gelu_matmul_bias",
-	Hash: 0xfcb5fec30f28f2a9,
+	Name:  "gelu_matmul_bias",
+	Hash:  0xfcb5fec30f28f2a9,
+	Built: cmatmul.HashOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -220,8 +221,9 @@ var geluMatMulBiasNOp = runtime.Op{
 
 // geluMatMulBiasTOp describes gelu_matmul_bias (t) to the runtime.
 var geluMatMulBiasTOp = runtime.Op{
-	Name: "gelu_matmul_bias",
-	Hash: 0xfcb5fec30f28f2a9,
+	Name:  "gelu_matmul_bias",
+	Hash:  0xfcb5fec30f28f2a9,
+	Built: cmatmul.HashOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -287,8 +289,9 @@ var geluMatMulBiasTOp = runtime.Op{
 
 // geluMatMulBiasGradNOp describes gelu_matmul_bias_grad (n) to the runtime.
 var geluMatMulBiasGradNOp = runtime.Op{
-	Name: "gelu_matmul_bias_grad",
-	Hash: 0xfcb5fec30f28f2a9,
+	Name:  "gelu_matmul_bias_grad",
+	Hash:  0xfcb5fec30f28f2a9,
+	Built: cmatmul.HashOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -400,8 +403,9 @@ var geluMatMulBiasGradNOp = runtime.Op{
 
 // geluMatMulBiasGradTOp describes gelu_matmul_bias_grad (t) to the runtime.
 var geluMatMulBiasGradTOp = runtime.Op{
-	Name: "gelu_matmul_bias_grad",
-	Hash: 0xfcb5fec30f28f2a9,
+	Name:  "gelu_matmul_bias_grad",
+	Hash:  0xfcb5fec30f28f2a9,
+	Built: cmatmul.HashOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

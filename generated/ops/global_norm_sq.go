@@ -72,8 +72,9 @@ func GlobalNormSqDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *run
 
 // globalNormSqWithTotalOp describes global_norm_sq (total) to the runtime.
 var globalNormSqWithTotalOp = runtime.Op{
-	Name: "global_norm_sq",
-	Hash: 0x59e23d2ebcfb5559,
+	Name:  "global_norm_sq",
+	Hash:  0x59e23d2ebcfb5559,
+	Built: coptim.HashOfGlobalNormSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -159,8 +160,9 @@ var globalNormSqWithTotalOp = runtime.Op{
 
 // globalNormSqOp describes global_norm_sq to the runtime.
 var globalNormSqOp = runtime.Op{
-	Name: "global_norm_sq",
-	Hash: 0x59e23d2ebcfb5559,
+	Name:  "global_norm_sq",
+	Hash:  0x59e23d2ebcfb5559,
+	Built: coptim.HashOfGlobalNormSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

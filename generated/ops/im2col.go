@@ -108,8 +108,9 @@ func Col2ImDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.B
 
 // im2ColOp describes im2col to the runtime.
 var im2ColOp = runtime.Op{
-	Name: "im2col",
-	Hash: 0xc584735a38dd9cd8,
+	Name:  "im2col",
+	Hash:  0xc584735a38dd9cd8,
+	Built: cindex.HashOfIm2Col,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -207,8 +208,9 @@ var im2ColOp = runtime.Op{
 
 // col2ImOp describes col2im to the runtime.
 var col2ImOp = runtime.Op{
-	Name: "col2im",
-	Hash: 0xc584735a38dd9cd8,
+	Name:  "col2im",
+	Hash:  0xc584735a38dd9cd8,
+	Built: cindex.HashOfIm2Col,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

@@ -83,8 +83,9 @@ func KDLossGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 
 // kdLossOp describes kd_loss to the runtime.
 var kdLossOp = runtime.Op{
-	Name: "kd_loss",
-	Hash: 0xa943811384b47f58,
+	Name:  "kd_loss",
+	Hash:  0xa943811384b47f58,
+	Built: closs.HashOfKDLoss,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -152,8 +153,9 @@ var kdLossOp = runtime.Op{
 
 // kdLossGradOp describes kd_loss_grad to the runtime.
 var kdLossGradOp = runtime.Op{
-	Name: "kd_loss_grad",
-	Hash: 0xa943811384b47f58,
+	Name:  "kd_loss_grad",
+	Hash:  0xa943811384b47f58,
+	Built: closs.HashOfKDLoss,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

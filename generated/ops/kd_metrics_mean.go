@@ -42,8 +42,9 @@ func KDMetricsMeanDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *ru
 
 // kdMetricsMeanOp describes kd_metrics_mean to the runtime.
 var kdMetricsMeanOp = runtime.Op{
-	Name: "kd_metrics_mean",
-	Hash: 0x2f88df7d2df7905d,
+	Name:  "kd_metrics_mean",
+	Hash:  0x2f88df7d2df7905d,
+	Built: closs.HashOfKDMetricsMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "D"},

@@ -9,8 +9,9 @@ import (
 
 // kgenAccumulateOp describes kgen_accumulate to the runtime.
 var kgenAccumulateOp = runtime.Op{
-	Name: "kgen_accumulate",
-	Hash: 0x05ef346efe7bd01d,
+	Name:  "kgen_accumulate",
+	Hash:  0x05ef346efe7bd01d,
+	Built: ckgen.HashOfKgenAccumulate,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

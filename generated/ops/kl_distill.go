@@ -84,8 +84,9 @@ func KLDistillGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *ru
 
 // klDistillOp describes kl_distill to the runtime.
 var klDistillOp = runtime.Op{
-	Name: "kl_distill",
-	Hash: 0x28ab3394ba43a938,
+	Name:  "kl_distill",
+	Hash:  0x28ab3394ba43a938,
+	Built: closs.HashOfKLDistill,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -156,8 +157,9 @@ var klDistillOp = runtime.Op{
 
 // klDistillGradOp describes kl_distill_grad to the runtime.
 var klDistillGradOp = runtime.Op{
-	Name: "kl_distill_grad",
-	Hash: 0x28ab3394ba43a938,
+	Name:  "kl_distill_grad",
+	Hash:  0x28ab3394ba43a938,
+	Built: closs.HashOfKLDistill,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -74,8 +74,9 @@ func L2NormalizeGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *
 
 // l2NormalizeOp describes l2_normalize to the runtime.
 var l2NormalizeOp = runtime.Op{
-	Name: "l2_normalize",
-	Hash: 0x7ea6c9e05661f7fe,
+	Name:  "l2_normalize",
+	Hash:  0x7ea6c9e05661f7fe,
+	Built: crows.HashOfL2Normalize,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -139,8 +140,9 @@ var l2NormalizeOp = runtime.Op{
 
 // l2NormalizeGradOp describes l2_normalize_grad to the runtime.
 var l2NormalizeGradOp = runtime.Op{
-	Name: "l2_normalize_grad",
-	Hash: 0x7ea6c9e05661f7fe,
+	Name:  "l2_normalize_grad",
+	Hash:  0x7ea6c9e05661f7fe,
+	Built: crows.HashOfL2Normalize,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -85,8 +85,9 @@ func LayerNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *ru
 
 // layerNormOp describes layernorm to the runtime.
 var layerNormOp = runtime.Op{
-	Name: "layernorm",
-	Hash: 0x9655c2fe6d4f7e95,
+	Name:  "layernorm",
+	Hash:  0x9655c2fe6d4f7e95,
+	Built: crows.HashOfLayerNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -153,8 +154,9 @@ var layerNormOp = runtime.Op{
 
 // layerNormGradOp describes layernorm_grad to the runtime.
 var layerNormGradOp = runtime.Op{
-	Name: "layernorm_grad",
-	Hash: 0x9655c2fe6d4f7e95,
+	Name:  "layernorm_grad",
+	Hash:  0x9655c2fe6d4f7e95,
+	Built: crows.HashOfLayerNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

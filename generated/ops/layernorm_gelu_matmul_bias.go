@@ -188,8 +188,9 @@ func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.
 
 // layerNormGELUMatMulBiasNOp describes layernorm_gelu_matmul_bias (n) to the runtime.
 var layerNormGELUMatMulBiasNOp = runtime.Op{
-	Name: "layernorm_gelu_matmul_bias",
-	Hash: 0xe4a8b60e4db088c9,
+	Name:  "layernorm_gelu_matmul_bias",
+	Hash:  0xe4a8b60e4db088c9,
+	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -289,8 +290,9 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 
 // layerNormGELUMatMulBiasTOp describes layernorm_gelu_matmul_bias (t) to the runtime.
 var layerNormGELUMatMulBiasTOp = runtime.Op{
-	Name: "layernorm_gelu_matmul_bias",
-	Hash: 0xe4a8b60e4db088c9,
+	Name:  "layernorm_gelu_matmul_bias",
+	Hash:  0xe4a8b60e4db088c9,
+	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -390,8 +392,9 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 
 // layerNormGELUMatMulBiasGradNOp describes layernorm_gelu_matmul_bias_grad (n) to the runtime.
 var layerNormGELUMatMulBiasGradNOp = runtime.Op{
-	Name: "layernorm_gelu_matmul_bias_grad",
-	Hash: 0xe4a8b60e4db088c9,
+	Name:  "layernorm_gelu_matmul_bias_grad",
+	Hash:  0xe4a8b60e4db088c9,
+	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -583,8 +586,9 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 
 // layerNormGELUMatMulBiasGradTOp describes layernorm_gelu_matmul_bias_grad (t) to the runtime.
 var layerNormGELUMatMulBiasGradTOp = runtime.Op{
-	Name: "layernorm_gelu_matmul_bias_grad",
-	Hash: 0xe4a8b60e4db088c9,
+	Name:  "layernorm_gelu_matmul_bias_grad",
+	Hash:  0xe4a8b60e4db088c9,
+	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

@@ -74,8 +74,9 @@ func LinearGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 
 // linearOp describes linear to the runtime.
 var linearOp = runtime.Op{
-	Name: "linear",
-	Hash: 0xa3adfd65ecde6d1c,
+	Name:  "linear",
+	Hash:  0xa3adfd65ecde6d1c,
+	Built: cmatmul.HashOfLinear,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -138,8 +139,9 @@ var linearOp = runtime.Op{
 
 // linearGradOp describes linear_grad to the runtime.
 var linearGradOp = runtime.Op{
-	Name: "linear_grad",
-	Hash: 0xa3adfd65ecde6d1c,
+	Name:  "linear_grad",
+	Hash:  0xa3adfd65ecde6d1c,
+	Built: cmatmul.HashOfLinear,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

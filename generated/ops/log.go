@@ -62,8 +62,9 @@ func LogGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 
 // logOp describes log to the runtime.
 var logOp = runtime.Op{
-	Name: "log",
-	Hash: 0xbba737636b6e1bd1,
+	Name:  "log",
+	Hash:  0xbba737636b6e1bd1,
+	Built: celementwise.HashOfLog,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -122,8 +123,9 @@ var logOp = runtime.Op{
 
 // logGradOp describes log_grad to the runtime.
 var logGradOp = runtime.Op{
-	Name: "log_grad",
-	Hash: 0xbba737636b6e1bd1,
+	Name:  "log_grad",
+	Hash:  0xbba737636b6e1bd1,
+	Built: celementwise.HashOfLog,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -65,8 +65,9 @@ func LogSoftmaxGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *r
 
 // logSoftmaxOp describes log_softmax to the runtime.
 var logSoftmaxOp = runtime.Op{
-	Name: "log_softmax",
-	Hash: 0x978d004dc6ef9912,
+	Name:  "log_softmax",
+	Hash:  0x978d004dc6ef9912,
+	Built: crows.HashOfLogSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -126,8 +127,9 @@ var logSoftmaxOp = runtime.Op{
 
 // logSoftmaxGradOp describes log_softmax_grad to the runtime.
 var logSoftmaxGradOp = runtime.Op{
-	Name: "log_softmax_grad",
-	Hash: 0x978d004dc6ef9912,
+	Name:  "log_softmax_grad",
+	Hash:  0x978d004dc6ef9912,
+	Built: crows.HashOfLogSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -84,8 +84,9 @@ func LoRAGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *run
 
 // loRAOp describes lora to the runtime.
 var loRAOp = runtime.Op{
-	Name: "lora",
-	Hash: 0xb34a6854da927784,
+	Name:  "lora",
+	Hash:  0xb34a6854da927784,
+	Built: cmatmul.HashOfLoRA,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "I"},
@@ -205,8 +206,9 @@ var loRAOp = runtime.Op{
 
 // loRAGradOp describes lora_grad to the runtime.
 var loRAGradOp = runtime.Op{
-	Name: "lora_grad",
-	Hash: 0xb34a6854da927784,
+	Name:  "lora_grad",
+	Hash:  0xb34a6854da927784,
+	Built: cmatmul.HashOfLoRA,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "I"},

@@ -66,8 +66,9 @@ func MaskZeroGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *run
 
 // maskZeroOp describes mask_zero to the runtime.
 var maskZeroOp = runtime.Op{
-	Name: "mask_zero",
-	Hash: 0x8a903cf0575a5e30,
+	Name:  "mask_zero",
+	Hash:  0x8a903cf0575a5e30,
+	Built: celementwise.HashOfMaskZero,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -129,8 +130,9 @@ var maskZeroOp = runtime.Op{
 
 // maskZeroGradOp describes mask_zero_grad to the runtime.
 var maskZeroGradOp = runtime.Op{
-	Name: "mask_zero_grad",
-	Hash: 0x8a903cf0575a5e30,
+	Name:  "mask_zero_grad",
+	Hash:  0x8a903cf0575a5e30,
+	Built: celementwise.HashOfMaskZero,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

@@ -69,8 +69,9 @@ func MaskedMeanGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *r
 
 // maskedMeanOp describes masked_mean to the runtime.
 var maskedMeanOp = runtime.Op{
-	Name: "masked_mean",
-	Hash: 0x36f54f31561569aa,
+	Name:  "masked_mean",
+	Hash:  0x36f54f31561569aa,
+	Built: creduce.HashOfMaskedMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -159,8 +160,9 @@ var maskedMeanOp = runtime.Op{
 
 // maskedMeanGradOp describes masked_mean_grad to the runtime.
 var maskedMeanGradOp = runtime.Op{
-	Name: "masked_mean_grad",
-	Hash: 0x36f54f31561569aa,
+	Name:  "masked_mean_grad",
+	Hash:  0x36f54f31561569aa,
+	Built: creduce.HashOfMaskedMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

@@ -285,8 +285,9 @@ func MatMulGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch 
 
 // matMulNNOp describes matmul (nn) to the runtime.
 var matMulNNOp = runtime.Op{
-	Name: "matmul",
-	Hash: 0xd4a9460d29a87e98,
+	Name:  "matmul",
+	Hash:  0xd4a9460d29a87e98,
+	Built: cmatmul.HashOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -352,8 +353,9 @@ var matMulNNOp = runtime.Op{
 
 // matMulNTOp describes matmul (nt) to the runtime.
 var matMulNTOp = runtime.Op{
-	Name: "matmul",
-	Hash: 0xd4a9460d29a87e98,
+	Name:  "matmul",
+	Hash:  0xd4a9460d29a87e98,
+	Built: cmatmul.HashOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -419,8 +421,9 @@ var matMulNTOp = runtime.Op{
 
 // matMulTNOp describes matmul (tn) to the runtime.
 var matMulTNOp = runtime.Op{
-	Name: "matmul",
-	Hash: 0xd4a9460d29a87e98,
+	Name:  "matmul",
+	Hash:  0xd4a9460d29a87e98,
+	Built: cmatmul.HashOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -486,8 +489,9 @@ var matMulTNOp = runtime.Op{
 
 // matMulTTOp describes matmul (tt) to the runtime.
 var matMulTTOp = runtime.Op{
-	Name: "matmul",
-	Hash: 0xd4a9460d29a87e98,
+	Name:  "matmul",
+	Hash:  0xd4a9460d29a87e98,
+	Built: cmatmul.HashOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -553,8 +557,9 @@ var matMulTTOp = runtime.Op{
 
 // matMulGradNNOp describes matmul_grad (nn) to the runtime.
 var matMulGradNNOp = runtime.Op{
-	Name: "matmul_grad",
-	Hash: 0xd4a9460d29a87e98,
+	Name:  "matmul_grad",
+	Hash:  0xd4a9460d29a87e98,
+	Built: cmatmul.HashOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -642,8 +647,9 @@ var matMulGradNNOp = runtime.Op{
 
 // matMulGradNTOp describes matmul_grad (nt) to the runtime.
 var matMulGradNTOp = runtime.Op{
-	Name: "matmul_grad",
-	Hash: 0xd4a9460d29a87e98,
+	Name:  "matmul_grad",
+	Hash:  0xd4a9460d29a87e98,
+	Built: cmatmul.HashOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -731,8 +737,9 @@ var matMulGradNTOp = runtime.Op{
 
 // matMulGradTNOp describes matmul_grad (tn) to the runtime.
 var matMulGradTNOp = runtime.Op{
-	Name: "matmul_grad",
-	Hash: 0xd4a9460d29a87e98,
+	Name:  "matmul_grad",
+	Hash:  0xd4a9460d29a87e98,
+	Built: cmatmul.HashOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -820,8 +827,9 @@ var matMulGradTNOp = runtime.Op{
 
 // matMulGradTTOp describes matmul_grad (tt) to the runtime.
 var matMulGradTTOp = runtime.Op{
-	Name: "matmul_grad",
-	Hash: 0xd4a9460d29a87e98,
+	Name:  "matmul_grad",
+	Hash:  0xd4a9460d29a87e98,
+	Built: cmatmul.HashOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

@@ -297,8 +297,9 @@ func MatMulBiasGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 
 // matMulBiasNNOp describes matmul_bias (nn) to the runtime.
 var matMulBiasNNOp = runtime.Op{
-	Name: "matmul_bias",
-	Hash: 0x8439e81ce666c587,
+	Name:  "matmul_bias",
+	Hash:  0x8439e81ce666c587,
+	Built: cmatmul.HashOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -365,8 +366,9 @@ var matMulBiasNNOp = runtime.Op{
 
 // matMulBiasNTOp describes matmul_bias (nt) to the runtime.
 var matMulBiasNTOp = runtime.Op{
-	Name: "matmul_bias",
-	Hash: 0x8439e81ce666c587,
+	Name:  "matmul_bias",
+	Hash:  0x8439e81ce666c587,
+	Built: cmatmul.HashOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -433,8 +435,9 @@ var matMulBiasNTOp = runtime.Op{
 
 // matMulBiasTNOp describes matmul_bias (tn) to the runtime.
 var matMulBiasTNOp = runtime.Op{
-	Name: "matmul_bias",
-	Hash: 0x8439e81ce666c587,
+	Name:  "matmul_bias",
+	Hash:  0x8439e81ce666c587,
+	Built: cmatmul.HashOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -501,8 +504,9 @@ var matMulBiasTNOp = runtime.Op{
 
 // matMulBiasTTOp describes matmul_bias (tt) to the runtime.
 var matMulBiasTTOp = runtime.Op{
-	Name: "matmul_bias",
-	Hash: 0x8439e81ce666c587,
+	Name:  "matmul_bias",
+	Hash:  0x8439e81ce666c587,
+	Built: cmatmul.HashOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -569,8 +573,9 @@ var matMulBiasTTOp = runtime.Op{
 
 // matMulBiasGradNNOp describes matmul_bias_grad (nn) to the runtime.
 var matMulBiasGradNNOp = runtime.Op{
-	Name: "matmul_bias_grad",
-	Hash: 0x8439e81ce666c587,
+	Name:  "matmul_bias_grad",
+	Hash:  0x8439e81ce666c587,
+	Built: cmatmul.HashOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -683,8 +688,9 @@ var matMulBiasGradNNOp = runtime.Op{
 
 // matMulBiasGradNTOp describes matmul_bias_grad (nt) to the runtime.
 var matMulBiasGradNTOp = runtime.Op{
-	Name: "matmul_bias_grad",
-	Hash: 0x8439e81ce666c587,
+	Name:  "matmul_bias_grad",
+	Hash:  0x8439e81ce666c587,
+	Built: cmatmul.HashOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -797,8 +803,9 @@ var matMulBiasGradNTOp = runtime.Op{
 
 // matMulBiasGradTNOp describes matmul_bias_grad (tn) to the runtime.
 var matMulBiasGradTNOp = runtime.Op{
-	Name: "matmul_bias_grad",
-	Hash: 0x8439e81ce666c587,
+	Name:  "matmul_bias_grad",
+	Hash:  0x8439e81ce666c587,
+	Built: cmatmul.HashOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -911,8 +918,9 @@ var matMulBiasGradTNOp = runtime.Op{
 
 // matMulBiasGradTTOp describes matmul_bias_grad (tt) to the runtime.
 var matMulBiasGradTTOp = runtime.Op{
-	Name: "matmul_bias_grad",
-	Hash: 0x8439e81ce666c587,
+	Name:  "matmul_bias_grad",
+	Hash:  0x8439e81ce666c587,
+	Built: cmatmul.HashOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

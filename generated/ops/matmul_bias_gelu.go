@@ -305,8 +305,9 @@ func MatMulBiasGELUGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 
 // matMulBiasGELUNNOp describes matmul_bias_gelu (nn) to the runtime.
 var matMulBiasGELUNNOp = runtime.Op{
-	Name: "matmul_bias_gelu",
-	Hash: 0x2119dc3566bdbe69,
+	Name:  "matmul_bias_gelu",
+	Hash:  0x2119dc3566bdbe69,
+	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -373,8 +374,9 @@ var matMulBiasGELUNNOp = runtime.Op{
 
 // matMulBiasGELUNTOp describes matmul_bias_gelu (nt) to the runtime.
 var matMulBiasGELUNTOp = runtime.Op{
-	Name: "matmul_bias_gelu",
-	Hash: 0x2119dc3566bdbe69,
+	Name:  "matmul_bias_gelu",
+	Hash:  0x2119dc3566bdbe69,
+	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -441,8 +443,9 @@ var matMulBiasGELUNTOp = runtime.Op{
 
 // matMulBiasGELUTNOp describes matmul_bias_gelu (tn) to the runtime.
 var matMulBiasGELUTNOp = runtime.Op{
-	Name: "matmul_bias_gelu",
-	Hash: 0x2119dc3566bdbe69,
+	Name:  "matmul_bias_gelu",
+	Hash:  0x2119dc3566bdbe69,
+	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -509,8 +512,9 @@ var matMulBiasGELUTNOp = runtime.Op{
 
 // matMulBiasGELUTTOp describes matmul_bias_gelu (tt) to the runtime.
 var matMulBiasGELUTTOp = runtime.Op{
-	Name: "matmul_bias_gelu",
-	Hash: 0x2119dc3566bdbe69,
+	Name:  "matmul_bias_gelu",
+	Hash:  0x2119dc3566bdbe69,
+	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -577,8 +581,9 @@ var matMulBiasGELUTTOp = runtime.Op{
 
 // matMulBiasGELUGradNNOp describes matmul_bias_gelu_grad (nn) to the runtime.
 var matMulBiasGELUGradNNOp = runtime.Op{
-	Name: "matmul_bias_gelu_grad",
-	Hash: 0x2119dc3566bdbe69,
+	Name:  "matmul_bias_gelu_grad",
+	Hash:  0x2119dc3566bdbe69,
+	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -719,8 +724,9 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 
 // matMulBiasGELUGradNTOp describes matmul_bias_gelu_grad (nt) to the runtime.
 var matMulBiasGELUGradNTOp = runtime.Op{
-	Name: "matmul_bias_gelu_grad",
-	Hash: 0x2119dc3566bdbe69,
+	Name:  "matmul_bias_gelu_grad",
+	Hash:  0x2119dc3566bdbe69,
+	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -861,8 +867,9 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 
 // matMulBiasGELUGradTNOp describes matmul_bias_gelu_grad (tn) to the runtime.
 var matMulBiasGELUGradTNOp = runtime.Op{
-	Name: "matmul_bias_gelu_grad",
-	Hash: 0x2119dc3566bdbe69,
+	Name:  "matmul_bias_gelu_grad",
+	Hash:  0x2119dc3566bdbe69,
+	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1003,8 +1010,9 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 
 // matMulBiasGELUGradTTOp describes matmul_bias_gelu_grad (tt) to the runtime.
 var matMulBiasGELUGradTTOp = runtime.Op{
-	Name: "matmul_bias_gelu_grad",
-	Hash: 0x2119dc3566bdbe69,
+	Name:  "matmul_bias_gelu_grad",
+	Hash:  0x2119dc3566bdbe69,
+	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

@@ -305,8 +305,9 @@ func MatMulBiasGELUErfGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloa
 
 // matMulBiasGELUErfNNOp describes matmul_bias_gelu_erf (nn) to the runtime.
 var matMulBiasGELUErfNNOp = runtime.Op{
-	Name: "matmul_bias_gelu_erf",
-	Hash: 0x20bfaa05029ea7ab,
+	Name:  "matmul_bias_gelu_erf",
+	Hash:  0x20bfaa05029ea7ab,
+	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -373,8 +374,9 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 
 // matMulBiasGELUErfNTOp describes matmul_bias_gelu_erf (nt) to the runtime.
 var matMulBiasGELUErfNTOp = runtime.Op{
-	Name: "matmul_bias_gelu_erf",
-	Hash: 0x20bfaa05029ea7ab,
+	Name:  "matmul_bias_gelu_erf",
+	Hash:  0x20bfaa05029ea7ab,
+	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -441,8 +443,9 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 
 // matMulBiasGELUErfTNOp describes matmul_bias_gelu_erf (tn) to the runtime.
 var matMulBiasGELUErfTNOp = runtime.Op{
-	Name: "matmul_bias_gelu_erf",
-	Hash: 0x20bfaa05029ea7ab,
+	Name:  "matmul_bias_gelu_erf",
+	Hash:  0x20bfaa05029ea7ab,
+	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -509,8 +512,9 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 
 // matMulBiasGELUErfTTOp describes matmul_bias_gelu_erf (tt) to the runtime.
 var matMulBiasGELUErfTTOp = runtime.Op{
-	Name: "matmul_bias_gelu_erf",
-	Hash: 0x20bfaa05029ea7ab,
+	Name:  "matmul_bias_gelu_erf",
+	Hash:  0x20bfaa05029ea7ab,
+	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -577,8 +581,9 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 
 // matMulBiasGELUErfGradNNOp describes matmul_bias_gelu_erf_grad (nn) to the runtime.
 var matMulBiasGELUErfGradNNOp = runtime.Op{
-	Name: "matmul_bias_gelu_erf_grad",
-	Hash: 0x20bfaa05029ea7ab,
+	Name:  "matmul_bias_gelu_erf_grad",
+	Hash:  0x20bfaa05029ea7ab,
+	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -719,8 +724,9 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 
 // matMulBiasGELUErfGradNTOp describes matmul_bias_gelu_erf_grad (nt) to the runtime.
 var matMulBiasGELUErfGradNTOp = runtime.Op{
-	Name: "matmul_bias_gelu_erf_grad",
-	Hash: 0x20bfaa05029ea7ab,
+	Name:  "matmul_bias_gelu_erf_grad",
+	Hash:  0x20bfaa05029ea7ab,
+	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -861,8 +867,9 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 
 // matMulBiasGELUErfGradTNOp describes matmul_bias_gelu_erf_grad (tn) to the runtime.
 var matMulBiasGELUErfGradTNOp = runtime.Op{
-	Name: "matmul_bias_gelu_erf_grad",
-	Hash: 0x20bfaa05029ea7ab,
+	Name:  "matmul_bias_gelu_erf_grad",
+	Hash:  0x20bfaa05029ea7ab,
+	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1003,8 +1010,9 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 
 // matMulBiasGELUErfGradTTOp describes matmul_bias_gelu_erf_grad (tt) to the runtime.
 var matMulBiasGELUErfGradTTOp = runtime.Op{
-	Name: "matmul_bias_gelu_erf_grad",
-	Hash: 0x20bfaa05029ea7ab,
+	Name:  "matmul_bias_gelu_erf_grad",
+	Hash:  0x20bfaa05029ea7ab,
+	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

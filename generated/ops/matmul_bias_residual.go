@@ -309,8 +309,9 @@ func MatMulBiasResidualGradTTDeferred[T float32 | runtime.Float16 | runtime.BFlo
 
 // matMulBiasResidualNNOp describes matmul_bias_residual (nn) to the runtime.
 var matMulBiasResidualNNOp = runtime.Op{
-	Name: "matmul_bias_residual",
-	Hash: 0xd70640ecbfe2b519,
+	Name:  "matmul_bias_residual",
+	Hash:  0xd70640ecbfe2b519,
+	Built: cmatmul.HashOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -378,8 +379,9 @@ var matMulBiasResidualNNOp = runtime.Op{
 
 // matMulBiasResidualNTOp describes matmul_bias_residual (nt) to the runtime.
 var matMulBiasResidualNTOp = runtime.Op{
-	Name: "matmul_bias_residual",
-	Hash: 0xd70640ecbfe2b519,
+	Name:  "matmul_bias_residual",
+	Hash:  0xd70640ecbfe2b519,
+	Built: cmatmul.HashOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -447,8 +449,9 @@ var matMulBiasResidualNTOp = runtime.Op{
 
 // matMulBiasResidualTNOp describes matmul_bias_residual (tn) to the runtime.
 var matMulBiasResidualTNOp = runtime.Op{
-	Name: "matmul_bias_residual",
-	Hash: 0xd70640ecbfe2b519,
+	Name:  "matmul_bias_residual",
+	Hash:  0xd70640ecbfe2b519,
+	Built: cmatmul.HashOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -516,8 +519,9 @@ var matMulBiasResidualTNOp = runtime.Op{
 
 // matMulBiasResidualTTOp describes matmul_bias_residual (tt) to the runtime.
 var matMulBiasResidualTTOp = runtime.Op{
-	Name: "matmul_bias_residual",
-	Hash: 0xd70640ecbfe2b519,
+	Name:  "matmul_bias_residual",
+	Hash:  0xd70640ecbfe2b519,
+	Built: cmatmul.HashOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -585,8 +589,9 @@ var matMulBiasResidualTTOp = runtime.Op{
 
 // matMulBiasResidualGradNNOp describes matmul_bias_residual_grad (nn) to the runtime.
 var matMulBiasResidualGradNNOp = runtime.Op{
-	Name: "matmul_bias_residual_grad",
-	Hash: 0xd70640ecbfe2b519,
+	Name:  "matmul_bias_residual_grad",
+	Hash:  0xd70640ecbfe2b519,
+	Built: cmatmul.HashOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -724,8 +729,9 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 
 // matMulBiasResidualGradNTOp describes matmul_bias_residual_grad (nt) to the runtime.
 var matMulBiasResidualGradNTOp = runtime.Op{
-	Name: "matmul_bias_residual_grad",
-	Hash: 0xd70640ecbfe2b519,
+	Name:  "matmul_bias_residual_grad",
+	Hash:  0xd70640ecbfe2b519,
+	Built: cmatmul.HashOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -863,8 +869,9 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 
 // matMulBiasResidualGradTNOp describes matmul_bias_residual_grad (tn) to the runtime.
 var matMulBiasResidualGradTNOp = runtime.Op{
-	Name: "matmul_bias_residual_grad",
-	Hash: 0xd70640ecbfe2b519,
+	Name:  "matmul_bias_residual_grad",
+	Hash:  0xd70640ecbfe2b519,
+	Built: cmatmul.HashOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1002,8 +1009,9 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 
 // matMulBiasResidualGradTTOp describes matmul_bias_residual_grad (tt) to the runtime.
 var matMulBiasResidualGradTTOp = runtime.Op{
-	Name: "matmul_bias_residual_grad",
-	Hash: 0xd70640ecbfe2b519,
+	Name:  "matmul_bias_residual_grad",
+	Hash:  0xd70640ecbfe2b519,
+	Built: cmatmul.HashOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

@@ -35,8 +35,9 @@ func MaxDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batc
 
 // maxOp describes max to the runtime.
 var maxOp = runtime.Op{
-	Name: "max",
-	Hash: 0xeb999d9ca6fe36f2,
+	Name:  "max",
+	Hash:  0xeb999d9ca6fe36f2,
+	Built: creduce.HashOfMax,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

@@ -67,8 +67,9 @@ func MaximumGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *
 
 // maximumOp describes maximum to the runtime.
 var maximumOp = runtime.Op{
-	Name: "maximum",
-	Hash: 0x964c74631ff1c3ab,
+	Name:  "maximum",
+	Hash:  0x964c74631ff1c3ab,
+	Built: celementwise.HashOfMaximum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -129,8 +130,9 @@ var maximumOp = runtime.Op{
 
 // maximumGradOp describes maximum_grad to the runtime.
 var maximumGradOp = runtime.Op{
-	Name: "maximum_grad",
-	Hash: 0x964c74631ff1c3ab,
+	Name:  "maximum_grad",
+	Hash:  0x964c74631ff1c3ab,
+	Built: celementwise.HashOfMaximum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

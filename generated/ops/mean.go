@@ -63,8 +63,9 @@ func MeanGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // meanOp describes mean to the runtime.
 var meanOp = runtime.Op{
-	Name: "mean",
-	Hash: 0x732dbe5c84d27c74,
+	Name:  "mean",
+	Hash:  0x732dbe5c84d27c74,
+	Built: creduce.HashOfMean,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -151,8 +152,9 @@ var meanOp = runtime.Op{
 
 // meanGradOp describes mean_grad to the runtime.
 var meanGradOp = runtime.Op{
-	Name: "mean_grad",
-	Hash: 0x732dbe5c84d27c74,
+	Name:  "mean_grad",
+	Hash:  0x732dbe5c84d27c74,
+	Built: creduce.HashOfMean,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -67,8 +67,9 @@ func MinimumGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *
 
 // minimumOp describes minimum to the runtime.
 var minimumOp = runtime.Op{
-	Name: "minimum",
-	Hash: 0x55e6fd5a3db96fe8,
+	Name:  "minimum",
+	Hash:  0x55e6fd5a3db96fe8,
+	Built: celementwise.HashOfMinimum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -129,8 +130,9 @@ var minimumOp = runtime.Op{
 
 // minimumGradOp describes minimum_grad to the runtime.
 var minimumGradOp = runtime.Op{
-	Name: "minimum_grad",
-	Hash: 0x55e6fd5a3db96fe8,
+	Name:  "minimum_grad",
+	Hash:  0x55e6fd5a3db96fe8,
+	Built: celementwise.HashOfMinimum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

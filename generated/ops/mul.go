@@ -67,8 +67,9 @@ func MulGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runt
 
 // mulOp describes mul to the runtime.
 var mulOp = runtime.Op{
-	Name: "mul",
-	Hash: 0xa2d337433be42dd7,
+	Name:  "mul",
+	Hash:  0xa2d337433be42dd7,
+	Built: celementwise.HashOfMul,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -129,8 +130,9 @@ var mulOp = runtime.Op{
 
 // mulGradOp describes mul_grad to the runtime.
 var mulGradOp = runtime.Op{
-	Name: "mul_grad",
-	Hash: 0xa2d337433be42dd7,
+	Name:  "mul_grad",
+	Hash:  0xa2d337433be42dd7,
+	Built: celementwise.HashOfMul,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

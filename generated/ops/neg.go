@@ -60,8 +60,9 @@ func NegGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 
 // negOp describes neg to the runtime.
 var negOp = runtime.Op{
-	Name: "neg",
-	Hash: 0x6c887f2201f8eb8b,
+	Name:  "neg",
+	Hash:  0x6c887f2201f8eb8b,
+	Built: celementwise.HashOfNeg,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -120,8 +121,9 @@ var negOp = runtime.Op{
 
 // negGradOp describes neg_grad to the runtime.
 var negGradOp = runtime.Op{
-	Name: "neg_grad",
-	Hash: 0x6c887f2201f8eb8b,
+	Name:  "neg_grad",
+	Hash:  0x6c887f2201f8eb8b,
+	Built: celementwise.HashOfNeg,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -66,8 +66,9 @@ func UnpackDWColDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 
 // packWToColOp describes pack_w_to_col to the runtime.
 var packWToColOp = runtime.Op{
-	Name: "pack_w_to_col",
-	Hash: 0x0f0ead37153949b7,
+	Name:  "pack_w_to_col",
+	Hash:  0x0f0ead37153949b7,
+	Built: cindex.HashOfPackWToCol,
 	Axes: []runtime.Axis{
 		{Name: "Cout"},
 		{Name: "C"},
@@ -128,8 +129,9 @@ var packWToColOp = runtime.Op{
 
 // unpackDWColOp describes unpack_dw_col to the runtime.
 var unpackDWColOp = runtime.Op{
-	Name: "unpack_dw_col",
-	Hash: 0x0f0ead37153949b7,
+	Name:  "unpack_dw_col",
+	Hash:  0x0f0ead37153949b7,
+	Built: cindex.HashOfPackWToCol,
 	Axes: []runtime.Axis{
 		{Name: "Cout"},
 		{Name: "C"},

@@ -78,8 +78,9 @@ func PadGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 
 // padOp describes pad to the runtime.
 var padOp = runtime.Op{
-	Name: "pad",
-	Hash: 0xe32ce0246a46361a,
+	Name:  "pad",
+	Hash:  0xe32ce0246a46361a,
+	Built: clayout.HashOfPad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},
@@ -160,8 +161,9 @@ var padOp = runtime.Op{
 
 // padGradOp describes pad_grad to the runtime.
 var padGradOp = runtime.Op{
-	Name: "pad_grad",
-	Hash: 0xe32ce0246a46361a,
+	Name:  "pad_grad",
+	Hash:  0xe32ce0246a46361a,
+	Built: clayout.HashOfPad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},

@@ -46,8 +46,9 @@ func PerplexityDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 
 // perplexityOp describes perplexity to the runtime.
 var perplexityOp = runtime.Op{
-	Name: "perplexity",
-	Hash: 0x6404fddc07c02866,
+	Name:  "perplexity",
+	Hash:  0x6404fddc07c02866,
+	Built: closs.HashOfPerplexity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

@@ -66,8 +66,9 @@ func PowGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 
 // powOp describes pow to the runtime.
 var powOp = runtime.Op{
-	Name: "pow",
-	Hash: 0x5fca238e1bcc7ee3,
+	Name:  "pow",
+	Hash:  0x5fca238e1bcc7ee3,
+	Built: celementwise.HashOfPow,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -130,8 +131,9 @@ var powOp = runtime.Op{
 
 // powGradOp describes pow_grad to the runtime.
 var powGradOp = runtime.Op{
-	Name: "pow_grad",
-	Hash: 0x5fca238e1bcc7ee3,
+	Name:  "pow_grad",
+	Hash:  0x5fca238e1bcc7ee3,
+	Built: celementwise.HashOfPow,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

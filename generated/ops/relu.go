@@ -65,8 +65,9 @@ func ReLUGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // reLUOp describes relu to the runtime.
 var reLUOp = runtime.Op{
-	Name: "relu",
-	Hash: 0x116a2d88bf016337,
+	Name:  "relu",
+	Hash:  0x116a2d88bf016337,
+	Built: celementwise.HashOfReLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -125,8 +126,9 @@ var reLUOp = runtime.Op{
 
 // reLUGradOp describes relu_grad to the runtime.
 var reLUGradOp = runtime.Op{
-	Name: "relu_grad",
-	Hash: 0x116a2d88bf016337,
+	Name:  "relu_grad",
+	Hash:  0x116a2d88bf016337,
+	Built: celementwise.HashOfReLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

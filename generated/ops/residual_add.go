@@ -67,8 +67,9 @@ func ResidualAddGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *
 
 // residualAddOp describes residual_add to the runtime.
 var residualAddOp = runtime.Op{
-	Name: "residual_add",
-	Hash: 0xa535e6e013c02e52,
+	Name:  "residual_add",
+	Hash:  0xa535e6e013c02e52,
+	Built: celementwise.HashOfResidualAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -128,8 +129,9 @@ var residualAddOp = runtime.Op{
 
 // residualAddGradOp describes residual_add_grad to the runtime.
 var residualAddGradOp = runtime.Op{
-	Name: "residual_add_grad",
-	Hash: 0xa535e6e013c02e52,
+	Name:  "residual_add_grad",
+	Hash:  0xa535e6e013c02e52,
+	Built: celementwise.HashOfResidualAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

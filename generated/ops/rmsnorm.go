@@ -79,8 +79,9 @@ func RMSNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 
 // rmsNormOp describes rmsnorm to the runtime.
 var rmsNormOp = runtime.Op{
-	Name: "rmsnorm",
-	Hash: 0x28199e9110b00ba1,
+	Name:  "rmsnorm",
+	Hash:  0x28199e9110b00ba1,
+	Built: crows.HashOfRMSNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -145,8 +146,9 @@ var rmsNormOp = runtime.Op{
 
 // rmsNormGradOp describes rmsnorm_grad to the runtime.
 var rmsNormGradOp = runtime.Op{
-	Name: "rmsnorm_grad",
-	Hash: 0x28199e9110b00ba1,
+	Name:  "rmsnorm_grad",
+	Hash:  0x28199e9110b00ba1,
+	Built: crows.HashOfRMSNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -35,8 +35,9 @@ func RowMaxDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.B
 
 // rowMaxOp describes row_max to the runtime.
 var rowMaxOp = runtime.Op{
-	Name: "row_max",
-	Hash: 0x7928b8c01d721443,
+	Name:  "row_max",
+	Hash:  0x7928b8c01d721443,
+	Built: crows.HashOfRowMax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

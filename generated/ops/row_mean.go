@@ -62,8 +62,9 @@ func RowMeanGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 
 // rowMeanOp describes row_mean to the runtime.
 var rowMeanOp = runtime.Op{
-	Name: "row_mean",
-	Hash: 0xbcb7e07f200cf2fb,
+	Name:  "row_mean",
+	Hash:  0xbcb7e07f200cf2fb,
+	Built: crows.HashOfRowMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -123,8 +124,9 @@ var rowMeanOp = runtime.Op{
 
 // rowMeanGradOp describes row_mean_grad to the runtime.
 var rowMeanGradOp = runtime.Op{
-	Name: "row_mean_grad",
-	Hash: 0xbcb7e07f200cf2fb,
+	Name:  "row_mean_grad",
+	Hash:  0xbcb7e07f200cf2fb,
+	Built: crows.HashOfRowMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

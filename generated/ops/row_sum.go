@@ -62,8 +62,9 @@ func RowSumGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 
 // rowSumOp describes row_sum to the runtime.
 var rowSumOp = runtime.Op{
-	Name: "row_sum",
-	Hash: 0x9d59b5a66cd35b08,
+	Name:  "row_sum",
+	Hash:  0x9d59b5a66cd35b08,
+	Built: crows.HashOfRowSum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -123,8 +124,9 @@ var rowSumOp = runtime.Op{
 
 // rowSumGradOp describes row_sum_grad to the runtime.
 var rowSumGradOp = runtime.Op{
-	Name: "row_sum_grad",
-	Hash: 0x9d59b5a66cd35b08,
+	Name:  "row_sum_grad",
+	Hash:  0x9d59b5a66cd35b08,
+	Built: crows.HashOfRowSum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

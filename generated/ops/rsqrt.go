@@ -62,8 +62,9 @@ func RsqrtGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 
 // rsqrtOp describes rsqrt to the runtime.
 var rsqrtOp = runtime.Op{
-	Name: "rsqrt",
-	Hash: 0x00ff34f73106fef3,
+	Name:  "rsqrt",
+	Hash:  0x00ff34f73106fef3,
+	Built: celementwise.HashOfRsqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -122,8 +123,9 @@ var rsqrtOp = runtime.Op{
 
 // rsqrtGradOp describes rsqrt_grad to the runtime.
 var rsqrtGradOp = runtime.Op{
-	Name: "rsqrt_grad",
-	Hash: 0x00ff34f73106fef3,
+	Name:  "rsqrt_grad",
+	Hash:  0x00ff34f73106fef3,
+	Built: celementwise.HashOfRsqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

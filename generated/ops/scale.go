@@ -64,8 +64,9 @@ func ScaleGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 
 // scaleOp describes scale to the runtime.
 var scaleOp = runtime.Op{
-	Name: "scale",
-	Hash: 0xa3da290fc45eedce,
+	Name:  "scale",
+	Hash:  0xa3da290fc45eedce,
+	Built: celementwise.HashOfScale,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -128,8 +129,9 @@ var scaleOp = runtime.Op{
 
 // scaleGradOp describes scale_grad to the runtime.
 var scaleGradOp = runtime.Op{
-	Name: "scale_grad",
-	Hash: 0xa3da290fc45eedce,
+	Name:  "scale_grad",
+	Hash:  0xa3da290fc45eedce,
+	Built: celementwise.HashOfScale,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -123,8 +123,9 @@ func SGDDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batc
 
 // sgdWithShadowOp describes sgd (shadow) to the runtime.
 var sgdWithShadowOp = runtime.Op{
-	Name: "sgd",
-	Hash: 0x4258f0718be7b967,
+	Name:  "sgd",
+	Hash:  0x4258f0718be7b967,
+	Built: coptim.HashOfSGD,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -195,8 +196,9 @@ var sgdWithShadowOp = runtime.Op{
 
 // sgdOp describes sgd to the runtime.
 var sgdOp = runtime.Op{
-	Name: "sgd",
-	Hash: 0x4258f0718be7b967,
+	Name:  "sgd",
+	Hash:  0x4258f0718be7b967,
+	Built: coptim.HashOfSGD,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

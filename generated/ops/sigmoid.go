@@ -65,8 +65,9 @@ func SigmoidGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 
 // sigmoidOp describes sigmoid to the runtime.
 var sigmoidOp = runtime.Op{
-	Name: "sigmoid",
-	Hash: 0x04f7e70e10ae12cc,
+	Name:  "sigmoid",
+	Hash:  0x04f7e70e10ae12cc,
+	Built: celementwise.HashOfSigmoid,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -125,8 +126,9 @@ var sigmoidOp = runtime.Op{
 
 // sigmoidGradOp describes sigmoid_grad to the runtime.
 var sigmoidGradOp = runtime.Op{
-	Name: "sigmoid_grad",
-	Hash: 0x04f7e70e10ae12cc,
+	Name:  "sigmoid_grad",
+	Hash:  0x04f7e70e10ae12cc,
+	Built: celementwise.HashOfSigmoid,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

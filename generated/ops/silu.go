@@ -66,8 +66,9 @@ func SiLUGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // siLUOp describes silu to the runtime.
 var siLUOp = runtime.Op{
-	Name: "silu",
-	Hash: 0xd5e75c88c7884162,
+	Name:  "silu",
+	Hash:  0xd5e75c88c7884162,
+	Built: celementwise.HashOfSiLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -126,8 +127,9 @@ var siLUOp = runtime.Op{
 
 // siLUGradOp describes silu_grad to the runtime.
 var siLUGradOp = runtime.Op{
-	Name: "silu_grad",
-	Hash: 0xd5e75c88c7884162,
+	Name:  "silu_grad",
+	Hash:  0xd5e75c88c7884162,
+	Built: celementwise.HashOfSiLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

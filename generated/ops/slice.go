@@ -75,8 +75,9 @@ func SliceGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 
 // sliceOp describes slice to the runtime.
 var sliceOp = runtime.Op{
-	Name: "slice",
-	Hash: 0x26d678b90efc14f3,
+	Name:  "slice",
+	Hash:  0x26d678b90efc14f3,
+	Built: clayout.HashOfSlice,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},
@@ -156,8 +157,9 @@ var sliceOp = runtime.Op{
 
 // sliceGradOp describes slice_grad to the runtime.
 var sliceGradOp = runtime.Op{
-	Name: "slice_grad",
-	Hash: 0x26d678b90efc14f3,
+	Name:  "slice_grad",
+	Hash:  0x26d678b90efc14f3,
+	Built: clayout.HashOfSlice,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},

@@ -69,8 +69,9 @@ func SoftmaxGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 
 // softmaxOp describes softmax to the runtime.
 var softmaxOp = runtime.Op{
-	Name: "softmax",
-	Hash: 0x48575debf3aa74d4,
+	Name:  "softmax",
+	Hash:  0x48575debf3aa74d4,
+	Built: crows.HashOfSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -130,8 +131,9 @@ var softmaxOp = runtime.Op{
 
 // softmaxGradOp describes softmax_grad to the runtime.
 var softmaxGradOp = runtime.Op{
-	Name: "softmax_grad",
-	Hash: 0x48575debf3aa74d4,
+	Name:  "softmax_grad",
+	Hash:  0x48575debf3aa74d4,
+	Built: crows.HashOfSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

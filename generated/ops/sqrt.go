@@ -62,8 +62,9 @@ func SqrtGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // sqrtOp describes sqrt to the runtime.
 var sqrtOp = runtime.Op{
-	Name: "sqrt",
-	Hash: 0xeb03996e7ccceecb,
+	Name:  "sqrt",
+	Hash:  0xeb03996e7ccceecb,
+	Built: celementwise.HashOfSqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -122,8 +123,9 @@ var sqrtOp = runtime.Op{
 
 // sqrtGradOp describes sqrt_grad to the runtime.
 var sqrtGradOp = runtime.Op{
-	Name: "sqrt_grad",
-	Hash: 0xeb03996e7ccceecb,
+	Name:  "sqrt_grad",
+	Hash:  0xeb03996e7ccceecb,
+	Built: celementwise.HashOfSqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

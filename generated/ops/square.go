@@ -62,8 +62,9 @@ func SquareGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 
 // squareOp describes square to the runtime.
 var squareOp = runtime.Op{
-	Name: "square",
-	Hash: 0xb36ddaa63d8c8c15,
+	Name:  "square",
+	Hash:  0xb36ddaa63d8c8c15,
+	Built: celementwise.HashOfSquare,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -122,8 +123,9 @@ var squareOp = runtime.Op{
 
 // squareGradOp describes square_grad to the runtime.
 var squareGradOp = runtime.Op{
-	Name: "square_grad",
-	Hash: 0xb36ddaa63d8c8c15,
+	Name:  "square_grad",
+	Hash:  0xb36ddaa63d8c8c15,
+	Built: celementwise.HashOfSquare,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

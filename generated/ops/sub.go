@@ -65,8 +65,9 @@ func SubGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runt
 
 // subOp describes sub to the runtime.
 var subOp = runtime.Op{
-	Name: "sub",
-	Hash: 0x44b50a3ce6ceb83e,
+	Name:  "sub",
+	Hash:  0x44b50a3ce6ceb83e,
+	Built: celementwise.HashOfSub,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -127,8 +128,9 @@ var subOp = runtime.Op{
 
 // subGradOp describes sub_grad to the runtime.
 var subGradOp = runtime.Op{
-	Name: "sub_grad",
-	Hash: 0x44b50a3ce6ceb83e,
+	Name:  "sub_grad",
+	Hash:  0x44b50a3ce6ceb83e,
+	Built: celementwise.HashOfSub,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

@@ -63,8 +63,9 @@ func SumGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 
 // sumOp describes sum to the runtime.
 var sumOp = runtime.Op{
-	Name: "sum",
-	Hash: 0x92cb10c4035c3f02,
+	Name:  "sum",
+	Hash:  0x92cb10c4035c3f02,
+	Built: creduce.HashOfSum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -151,8 +152,9 @@ var sumOp = runtime.Op{
 
 // sumGradOp describes sum_grad to the runtime.
 var sumGradOp = runtime.Op{
-	Name: "sum_grad",
-	Hash: 0x92cb10c4035c3f02,
+	Name:  "sum_grad",
+	Hash:  0x92cb10c4035c3f02,
+	Built: creduce.HashOfSum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -63,8 +63,9 @@ func SumSqGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 
 // sumSqOp describes sum_sq to the runtime.
 var sumSqOp = runtime.Op{
-	Name: "sum_sq",
-	Hash: 0x25ee75caac260094,
+	Name:  "sum_sq",
+	Hash:  0x25ee75caac260094,
+	Built: creduce.HashOfSumSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -151,8 +152,9 @@ var sumSqOp = runtime.Op{
 
 // sumSqGradOp describes sum_sq_grad to the runtime.
 var sumSqGradOp = runtime.Op{
-	Name: "sum_sq_grad",
-	Hash: 0x25ee75caac260094,
+	Name:  "sum_sq_grad",
+	Hash:  0x25ee75caac260094,
+	Built: creduce.HashOfSumSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

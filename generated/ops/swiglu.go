@@ -67,8 +67,9 @@ func SwiGLUGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *r
 
 // swiGLUOp describes swiglu to the runtime.
 var swiGLUOp = runtime.Op{
-	Name: "swiglu",
-	Hash: 0xed17b0fbabf1901c,
+	Name:  "swiglu",
+	Hash:  0xed17b0fbabf1901c,
+	Built: celementwise.HashOfSwiGLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -128,8 +129,9 @@ var swiGLUOp = runtime.Op{
 
 // swiGLUGradOp describes swiglu_grad to the runtime.
 var swiGLUGradOp = runtime.Op{
-	Name: "swiglu_grad",
-	Hash: 0xed17b0fbabf1901c,
+	Name:  "swiglu_grad",
+	Hash:  0xed17b0fbabf1901c,
+	Built: celementwise.HashOfSwiGLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

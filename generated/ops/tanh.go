@@ -63,8 +63,9 @@ func TanhGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime
 
 // tanhOp describes tanh to the runtime.
 var tanhOp = runtime.Op{
-	Name: "tanh",
-	Hash: 0x4f184e583f7f5531,
+	Name:  "tanh",
+	Hash:  0x4f184e583f7f5531,
+	Built: celementwise.HashOfTanh,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -123,8 +124,9 @@ var tanhOp = runtime.Op{
 
 // tanhGradOp describes tanh_grad to the runtime.
 var tanhGradOp = runtime.Op{
-	Name: "tanh_grad",
-	Hash: 0x4f184e583f7f5531,
+	Name:  "tanh_grad",
+	Hash:  0x4f184e583f7f5531,
+	Built: celementwise.HashOfTanh,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -61,8 +61,9 @@ func TransposeGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *ru
 
 // transposeOp describes transpose to the runtime.
 var transposeOp = runtime.Op{
-	Name: "transpose",
-	Hash: 0x0435804ff870d4c7,
+	Name:  "transpose",
+	Hash:  0x0435804ff870d4c7,
+	Built: clayout.HashOfTranspose,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "M"},
@@ -123,8 +124,9 @@ var transposeOp = runtime.Op{
 
 // transposeGradOp describes transpose_grad to the runtime.
 var transposeGradOp = runtime.Op{
-	Name: "transpose_grad",
-	Hash: 0x0435804ff870d4c7,
+	Name:  "transpose_grad",
+	Hash:  0x0435804ff870d4c7,
+	Built: clayout.HashOfTranspose,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "M"},

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,22 +15,46 @@ import (
 //go:embed support/*.h
 var support embed.FS
 
-// Headers returns the support headers by name. Generated sources include them
-// from their own directory.
+// headers are the support headers that generated sources see. The others are
+// parts of them.
+var headers = []string{
+	"kgen.h", "kgen_index.h", "kgen_isa.h", "kgen_vec.h", "kgen_gemm.h", "kgen_put.h", "kgen_end.h",
+}
+
+// Headers returns the support headers by name, each with its parts in place.
+// Generated sources include them from their own directory.
 func Headers() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	entries, err := fs.ReadDir(support, "support")
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		b, err := support.ReadFile(path.Join("support", e.Name()))
+	for _, name := range headers {
+		text, err := assembled(name)
 		if err != nil {
 			return nil, err
 		}
-		files[e.Name()] = b
+		files[name] = text
 	}
 	return files, nil
+}
+
+var include = regexp.MustCompile(`(?m)^#include "(kgen_\w+\.h)".*\n`)
+
+// assembled is a header in which its parts stand in place of their includes.
+func assembled(name string) ([]byte, error) {
+	text, err := support.ReadFile(path.Join("support", name))
+	if err != nil {
+		return nil, err
+	}
+	text = include.ReplaceAllFunc(text, func(line []byte) []byte {
+		part := string(include.FindSubmatch(line)[1])
+		if slices.Contains(headers, part) {
+			return line
+		}
+		inner, e := assembled(part)
+		if e != nil {
+			err = e
+		}
+		return append(append([]byte("\n"), inner...), '\n')
+	})
+	return text, err
 }
 
 // File is one C source: the kernels of one spec.

@@ -7,6 +7,7 @@ import (
 
 // File is what one spec gives: its operations and those of its gradient.
 type File struct {
+	Name    string // of the spec
 	Spec    string // path of the spec
 	Package string // import path of the generated package
 	Kernels string // import path of the package that holds the C functions

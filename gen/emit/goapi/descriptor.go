@@ -9,10 +9,9 @@ import (
 	"github.com/kernelgen/kgen/gen/bind"
 )
 
-// descriptor is the declaration of the runtime.Op of op. The package at import
-// path kernels holds its C functions.
-func descriptor(op *Op, static, kernels string) (jen.Code, error) {
-	d := &describer{op: op, static: static, kernels: kernels}
+// descriptor is the declaration of the runtime.Op of an op of f.
+func descriptor(f *File, op *Op, static string) (jen.Code, error) {
+	d := &describer{op: op, static: static, kernels: f.Kernels}
 	for _, a := range op.Bound.Axes {
 		d.host.axes = append(d.host.axes, a.Name)
 	}
@@ -26,10 +25,14 @@ func descriptor(op *Op, static, kernels string) (jen.Code, error) {
 	fields := []jen.Code{
 		field("Name", jen.Lit(op.Bound.Name)),
 		field("Hash", jen.Op(fmt.Sprintf("%#016x", op.Bound.Hash))),
+	}
+	if len(op.C) > 0 {
+		fields = append(fields, field("Built", jen.Qual(f.Kernels, hashName(f.Name))))
+	}
+	fields = append(fields,
 		field("Axes", axes),
 		field("Ins", args(op.Bound.Ins)),
-		field("Outs", args(op.Bound.Outs)),
-	}
+		field("Outs", args(op.Bound.Outs)))
 	if len(op.Bound.Params) > 0 {
 		fields = append(fields, field("Params", params(op.Bound.Params)))
 	}

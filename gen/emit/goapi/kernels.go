@@ -19,6 +19,17 @@ func pointerName(symbol string) string {
 	return TypedName(rest)
 }
 
+// hashName is the Go variable that holds the hash of the spec that the C source
+// of the named spec was made from.
+func hashName(spec string) string { return "HashOf" + TypedName(spec) }
+
+// CSource is the C source of one spec, as a package of kernels knows it.
+type CSource struct {
+	Spec    string   // name
+	Hash    string   // symbol of the constant with the spec's hash
+	Symbols []string // of its kernels
+}
+
 // TypedName is spec.GoName for names that hold storage types: gelu_bf16 gives
 // GELUBF16.
 func TypedName(name string) string {
@@ -38,7 +49,7 @@ var dtypeWords = []string{"f32", "f16", "bf16", "i32", "u8"}
 // to Go, and KernelsNoCgo its counterpart for builds without cgo. They make the
 // package of the C sources of one group of specs: the groups compile side by
 // side, and a change in one leaves the others' objects alone.
-func KernelsCgo(pkg, group string, symbols []string) []byte {
+func KernelsCgo(pkg, group string, sources []CSource) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s
 //go:build cgo
@@ -53,8 +64,11 @@ package %s
 struct kg_call;
 
 `, out.Marker("specs"), pkg, group, pkg)
-	for _, s := range symbols {
-		fmt.Fprintf(&b, "void %s(const struct kg_call *call, int64_t lo, int64_t hi);\n", s)
+	for _, c := range sources {
+		fmt.Fprintf(&b, "extern const uint64_t %s;\n", c.Hash)
+		for _, s := range c.Symbols {
+			fmt.Fprintf(&b, "void %s(const struct kg_call *call, int64_t lo, int64_t hi);\n", s)
+		}
 	}
 	b.WriteString(`*/
 import "C"
@@ -64,8 +78,14 @@ import "unsafe"
 // The C functions.
 var (
 `)
-	for _, s := range symbols {
-		fmt.Fprintf(&b, "\t%s = unsafe.Pointer(C.%s)\n", pointerName(s), s)
+	for _, c := range sources {
+		for _, s := range c.Symbols {
+			fmt.Fprintf(&b, "\t%s = unsafe.Pointer(C.%s)\n", pointerName(s), s)
+		}
+	}
+	b.WriteString(")\n\n// The hashes of the specs that the C sources were made from.\nvar (\n")
+	for _, c := range sources {
+		fmt.Fprintf(&b, "\t%s = uint64(C.%s)\n", hashName(c.Spec), c.Hash)
 	}
 	b.WriteString(")\n")
 	return gofmt(b.String())
@@ -73,7 +93,7 @@ var (
 
 // KernelsNoCgo returns the file that stands in for that of KernelsCgo where cgo
 // is off: without C functions the reference serves.
-func KernelsNoCgo(pkg, group string, symbols []string) []byte {
+func KernelsNoCgo(pkg, group string, sources []CSource) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s
 //go:build !cgo
@@ -86,8 +106,14 @@ import "unsafe"
 // Without cgo there are no C functions, and the Go reference serves.
 var (
 `, out.Marker("specs"), pkg, group, pkg)
-	for _, s := range symbols {
-		fmt.Fprintf(&b, "\t%s unsafe.Pointer\n", pointerName(s))
+	for _, c := range sources {
+		for _, s := range c.Symbols {
+			fmt.Fprintf(&b, "\t%s unsafe.Pointer\n", pointerName(s))
+		}
+	}
+	b.WriteString(")\n\n// Nor is there a source with a hash.\nvar (\n")
+	for _, c := range sources {
+		fmt.Fprintf(&b, "\t%s uint64\n", hashName(c.Spec))
 	}
 	b.WriteString(")\n")
 	return gofmt(b.String())

@@ -38,7 +38,7 @@ func Source(f *File) ([]byte, error) {
 		}
 	}
 	for _, fn := range f.Funcs {
-		if err := descriptors(file, fn, f.Kernels); err != nil {
+		if err := descriptors(file, f, fn); err != nil {
 			return nil, err
 		}
 	}
@@ -137,9 +137,9 @@ func HasConst(p *expr.Param) bool {
 
 // descriptors adds the descriptors of a function's ops and, where it has
 // several, the table of them.
-func descriptors(file *jen.File, fn *Func, kernels string) error {
+func descriptors(file *jen.File, f *File, fn *Func) error {
 	for _, op := range fn.Ops {
-		code, err := descriptor(op, fn.Static, kernels)
+		code, err := descriptor(f, op, fn.Static)
 		if err != nil {
 			return err
 		}

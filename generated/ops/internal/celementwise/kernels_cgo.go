@@ -11,12 +11,14 @@ package celementwise
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_abs_hash;
 void kg_dd4f7221_abs_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_abs_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_abs_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_abs_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_abs_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_abs_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_add_hash;
 void kg_dd4f7221_add_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -26,6 +28,7 @@ void kg_dd4f7221_add_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t 
 void kg_dd4f7221_add_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_add_broadcast_2d_3d_hash;
 void kg_dd4f7221_add_broadcast_2d_3d_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_broadcast_2d_3d_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_broadcast_2d_3d_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -35,12 +38,14 @@ void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(const struct kg_call *call, int6
 void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_add_scalar_hash;
 void kg_dd4f7221_add_scalar_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_scalar_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_scalar_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_scalar_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_scalar_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_scalar_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_bias_add_hash;
 void kg_dd4f7221_bias_add_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_bias_add_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_bias_add_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -50,12 +55,14 @@ void kg_dd4f7221_bias_add_grad_f16_1(const struct kg_call *call, int64_t lo, int
 void kg_dd4f7221_bias_add_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_bias_add_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_bias_add_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_clamp_hash;
 void kg_dd4f7221_clamp_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_clamp_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_clamp_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_clamp_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_clamp_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_clamp_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_div_hash;
 void kg_dd4f7221_div_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -65,48 +72,56 @@ void kg_dd4f7221_div_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t 
 void kg_dd4f7221_div_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_dropout_hash;
 void kg_dd4f7221_dropout_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dropout_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dropout_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dropout_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dropout_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dropout_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_erf_hash;
 void kg_dd4f7221_erf_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_exp_hash;
 void kg_dd4f7221_exp_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_exp_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_exp_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_exp_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_exp_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_exp_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_gelu_hash;
 void kg_dd4f7221_gelu_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_gelu_erf_hash;
 void kg_dd4f7221_gelu_erf_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_erf_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_erf_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_erf_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_erf_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_erf_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_log_hash;
 void kg_dd4f7221_log_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_mask_zero_hash;
 void kg_dd4f7221_mask_zero_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mask_zero_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mask_zero_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mask_zero_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mask_zero_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mask_zero_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_maximum_hash;
 void kg_dd4f7221_maximum_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -116,6 +131,7 @@ void kg_dd4f7221_maximum_grad_f16_1(const struct kg_call *call, int64_t lo, int6
 void kg_dd4f7221_maximum_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_minimum_hash;
 void kg_dd4f7221_minimum_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -125,6 +141,7 @@ void kg_dd4f7221_minimum_grad_f16_1(const struct kg_call *call, int64_t lo, int6
 void kg_dd4f7221_minimum_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_mul_hash;
 void kg_dd4f7221_mul_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mul_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mul_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -134,66 +151,77 @@ void kg_dd4f7221_mul_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t 
 void kg_dd4f7221_mul_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mul_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mul_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_neg_hash;
 void kg_dd4f7221_neg_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_neg_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_neg_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_neg_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_neg_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_neg_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_pow_hash;
 void kg_dd4f7221_pow_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pow_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pow_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pow_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pow_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pow_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_relu_hash;
 void kg_dd4f7221_relu_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_relu_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_relu_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_relu_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_relu_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_relu_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_residual_add_hash;
 void kg_dd4f7221_residual_add_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_residual_add_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_residual_add_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_residual_add_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_residual_add_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_residual_add_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_rsqrt_hash;
 void kg_dd4f7221_rsqrt_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rsqrt_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rsqrt_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rsqrt_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rsqrt_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rsqrt_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_scale_hash;
 void kg_dd4f7221_scale_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_scale_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_scale_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_scale_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_scale_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_scale_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_sigmoid_hash;
 void kg_dd4f7221_sigmoid_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sigmoid_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sigmoid_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sigmoid_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sigmoid_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sigmoid_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_silu_hash;
 void kg_dd4f7221_silu_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_silu_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_silu_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_silu_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_silu_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_silu_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_sqrt_hash;
 void kg_dd4f7221_sqrt_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sqrt_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sqrt_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sqrt_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sqrt_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sqrt_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_square_hash;
 void kg_dd4f7221_square_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_square_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_square_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_square_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_square_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_square_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_sub_hash;
 void kg_dd4f7221_sub_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -203,12 +231,14 @@ void kg_dd4f7221_sub_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t 
 void kg_dd4f7221_sub_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_swiglu_hash;
 void kg_dd4f7221_swiglu_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_swiglu_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_swiglu_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_swiglu_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_swiglu_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_swiglu_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_tanh_hash;
 void kg_dd4f7221_tanh_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_tanh_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_tanh_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -426,4 +456,38 @@ var (
 	TanhGradF32               = unsafe.Pointer(C.kg_dd4f7221_tanh_grad_f32)
 	TanhGradF16               = unsafe.Pointer(C.kg_dd4f7221_tanh_grad_f16)
 	TanhGradBF16              = unsafe.Pointer(C.kg_dd4f7221_tanh_grad_bf16)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfAbs              = uint64(C.kg_dd4f7221_abs_hash)
+	HashOfAdd              = uint64(C.kg_dd4f7221_add_hash)
+	HashOfAddBroadcast2D3D = uint64(C.kg_dd4f7221_add_broadcast_2d_3d_hash)
+	HashOfAddScalar        = uint64(C.kg_dd4f7221_add_scalar_hash)
+	HashOfBiasAdd          = uint64(C.kg_dd4f7221_bias_add_hash)
+	HashOfClamp            = uint64(C.kg_dd4f7221_clamp_hash)
+	HashOfDiv              = uint64(C.kg_dd4f7221_div_hash)
+	HashOfDropout          = uint64(C.kg_dd4f7221_dropout_hash)
+	HashOfErf              = uint64(C.kg_dd4f7221_erf_hash)
+	HashOfExp              = uint64(C.kg_dd4f7221_exp_hash)
+	HashOfGELU             = uint64(C.kg_dd4f7221_gelu_hash)
+	HashOfGELUErf          = uint64(C.kg_dd4f7221_gelu_erf_hash)
+	HashOfLog              = uint64(C.kg_dd4f7221_log_hash)
+	HashOfMaskZero         = uint64(C.kg_dd4f7221_mask_zero_hash)
+	HashOfMaximum          = uint64(C.kg_dd4f7221_maximum_hash)
+	HashOfMinimum          = uint64(C.kg_dd4f7221_minimum_hash)
+	HashOfMul              = uint64(C.kg_dd4f7221_mul_hash)
+	HashOfNeg              = uint64(C.kg_dd4f7221_neg_hash)
+	HashOfPow              = uint64(C.kg_dd4f7221_pow_hash)
+	HashOfReLU             = uint64(C.kg_dd4f7221_relu_hash)
+	HashOfResidualAdd      = uint64(C.kg_dd4f7221_residual_add_hash)
+	HashOfRsqrt            = uint64(C.kg_dd4f7221_rsqrt_hash)
+	HashOfScale            = uint64(C.kg_dd4f7221_scale_hash)
+	HashOfSigmoid          = uint64(C.kg_dd4f7221_sigmoid_hash)
+	HashOfSiLU             = uint64(C.kg_dd4f7221_silu_hash)
+	HashOfSqrt             = uint64(C.kg_dd4f7221_sqrt_hash)
+	HashOfSquare           = uint64(C.kg_dd4f7221_square_hash)
+	HashOfSub              = uint64(C.kg_dd4f7221_sub_hash)
+	HashOfSwiGLU           = uint64(C.kg_dd4f7221_swiglu_hash)
+	HashOfTanh             = uint64(C.kg_dd4f7221_tanh_hash)
 )

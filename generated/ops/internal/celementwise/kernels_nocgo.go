@@ -214,3 +214,37 @@ var (
 	TanhGradF16               unsafe.Pointer
 	TanhGradBF16              unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfAbs              uint64
+	HashOfAdd              uint64
+	HashOfAddBroadcast2D3D uint64
+	HashOfAddScalar        uint64
+	HashOfBiasAdd          uint64
+	HashOfClamp            uint64
+	HashOfDiv              uint64
+	HashOfDropout          uint64
+	HashOfErf              uint64
+	HashOfExp              uint64
+	HashOfGELU             uint64
+	HashOfGELUErf          uint64
+	HashOfLog              uint64
+	HashOfMaskZero         uint64
+	HashOfMaximum          uint64
+	HashOfMinimum          uint64
+	HashOfMul              uint64
+	HashOfNeg              uint64
+	HashOfPow              uint64
+	HashOfReLU             uint64
+	HashOfResidualAdd      uint64
+	HashOfRsqrt            uint64
+	HashOfScale            uint64
+	HashOfSigmoid          uint64
+	HashOfSiLU             uint64
+	HashOfSqrt             uint64
+	HashOfSquare           uint64
+	HashOfSub              uint64
+	HashOfSwiGLU           uint64
+	HashOfTanh             uint64
+)

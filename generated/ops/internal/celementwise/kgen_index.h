@@ -11,12 +11,15 @@ static inline __attribute__((unused)) int64_t kgi_div(int64_t x, int64_t y) {
 	if (y == 0) {
 		return 0;
 	}
+	if (y == -1) {
+		return (int64_t)(0 - (uint64_t)x); // INT64_MIN wraps
+	}
 	int64_t q = x / y;
 	return q * y != x && (x < 0) != (y < 0) ? q - 1 : q;
 }
 
 static inline __attribute__((unused)) int64_t kgi_rem(int64_t x, int64_t y) {
-	return y == 0 ? 0 : x - kgi_div(x, y) * y;
+	return y == 0 || y == -1 ? 0 : x - kgi_div(x, y) * y;
 }
 
 static inline __attribute__((unused)) int64_t kgi_min(int64_t x, int64_t y) {

@@ -11,6 +11,7 @@ package cindex
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_embedding_hash;
 void kg_dd4f7221_embedding_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -19,12 +20,14 @@ void kg_dd4f7221_embedding_backward_f16_1(const struct kg_call *call, int64_t lo
 void kg_dd4f7221_embedding_backward_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_embedding_backward_accumulate_hash;
 void kg_dd4f7221_embedding_backward_accumulate_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_accumulate_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_accumulate_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_accumulate_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_accumulate_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_accumulate_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_embedding_concat_hash;
 void kg_dd4f7221_embedding_concat_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_concat_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_concat_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -33,12 +36,14 @@ void kg_dd4f7221_embedding_concat_grad_f16_1(const struct kg_call *call, int64_t
 void kg_dd4f7221_embedding_concat_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_concat_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_concat_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_im2col_hash;
 void kg_dd4f7221_im2col_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_im2col_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_im2col_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_col2im_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_col2im_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_col2im_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_pack_w_to_col_hash;
 void kg_dd4f7221_pack_w_to_col_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pack_w_to_col_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pack_w_to_col_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -86,4 +91,13 @@ var (
 	UnpackDWColF32                   = unsafe.Pointer(C.kg_dd4f7221_unpack_dw_col_f32)
 	UnpackDWColF16                   = unsafe.Pointer(C.kg_dd4f7221_unpack_dw_col_f16)
 	UnpackDWColBF16                  = unsafe.Pointer(C.kg_dd4f7221_unpack_dw_col_bf16)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfEmbedding                   = uint64(C.kg_dd4f7221_embedding_hash)
+	HashOfEmbeddingBackwardAccumulate = uint64(C.kg_dd4f7221_embedding_backward_accumulate_hash)
+	HashOfEmbeddingConcat             = uint64(C.kg_dd4f7221_embedding_concat_hash)
+	HashOfIm2Col                      = uint64(C.kg_dd4f7221_im2col_hash)
+	HashOfPackWToCol                  = uint64(C.kg_dd4f7221_pack_w_to_col_hash)
 )

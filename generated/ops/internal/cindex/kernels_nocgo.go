@@ -44,3 +44,12 @@ var (
 	UnpackDWColF16                   unsafe.Pointer
 	UnpackDWColBF16                  unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfEmbedding                   uint64
+	HashOfEmbeddingBackwardAccumulate uint64
+	HashOfEmbeddingConcat             uint64
+	HashOfIm2Col                      uint64
+	HashOfPackWToCol                  uint64
+)

@@ -11,6 +11,7 @@ package ckgen
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_kgen_accumulate_hash;
 void kg_dd4f7221_kgen_accumulate_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kgen_accumulate_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kgen_accumulate_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -24,4 +25,9 @@ var (
 	KgenAccumulateF32  = unsafe.Pointer(C.kg_dd4f7221_kgen_accumulate_f32)
 	KgenAccumulateF16  = unsafe.Pointer(C.kg_dd4f7221_kgen_accumulate_f16)
 	KgenAccumulateBF16 = unsafe.Pointer(C.kg_dd4f7221_kgen_accumulate_bf16)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfKgenAccumulate = uint64(C.kg_dd4f7221_kgen_accumulate_hash)
 )

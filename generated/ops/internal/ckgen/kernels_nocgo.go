@@ -13,3 +13,8 @@ var (
 	KgenAccumulateF16  unsafe.Pointer
 	KgenAccumulateBF16 unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfKgenAccumulate uint64
+)

@@ -57,21 +57,1727 @@ KG_FN vi kg_f2i(vf x) {
 
 /* The lane-wise primitives, loads and stores of the instruction set. */
 #if KG_ISA == 2
-#include "kgen_avx512.h"
+
+/* kgen_avx512.h: the primitives of the avx512 pass. */
+
+KG_FN vf kg_fma(vf a, vf b, vf c) {
+	return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+KG_FN vf kg_sqrt(vf x) {
+	return (vf)_mm512_sqrt_ps((__m512)x);
+}
+KG_FN vf kg_floor(vf x) {
+	return (vf)_mm512_roundscale_ps((__m512)x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+KG_FN vf kg_ceil(vf x) {
+	return (vf)_mm512_roundscale_ps((__m512)x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+}
+KG_FN vf kg_round(vf x) {
+	return (vf)_mm512_roundscale_ps((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* kg_minc and kg_maxc limit x by c, which is not NaN; a NaN in x stays. */
+KG_FN vf kg_minc(vf c, vf x) {
+	return (vf)_mm512_min_ps((__m512)c, (__m512)x);
+}
+KG_FN vf kg_maxc(vf c, vf x) {
+	return (vf)_mm512_max_ps((__m512)c, (__m512)x);
+}
+
+/* kg_min and kg_max give NaN if either side is NaN, of two zeros either. */
+KG_FN vf kg_min(vf a, vf b) {
+	__mmask16 ok = _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_ORD_Q);
+	return (vf)_mm512_mask_min_ps((__m512)a, ok, (__m512)a, (__m512)b);
+}
+KG_FN vf kg_max(vf a, vf b) {
+	__mmask16 ok = _mm512_cmp_ps_mask((__m512)a, (__m512)a, _CMP_ORD_Q);
+	return (vf)_mm512_mask_max_ps((__m512)a, ok, (__m512)a, (__m512)b);
+}
+KG_FN vi kg_mini(vi a, vi b) {
+	return (vi)_mm512_min_epi32((__m512i)a, (__m512i)b);
+}
+KG_FN vi kg_maxi(vi a, vi b) {
+	return (vi)_mm512_max_epi32((__m512i)a, (__m512i)b);
+}
+
+/* Both compilers turn this form with a comparison into masked operations. */
+KG_FN vi kg_selecti(vm m, vi a, vi b) {
+	return (m & a) | (~m & b);
+}
+KG_FN vf kg_select(vm m, vf a, vf b) {
+	return (vf)kg_selecti(m, (vi)a, (vi)b);
+}
+
+KG_FN int kg_hany(vm m) {
+	return _mm512_movepi32_mask((__m512i)m) != 0;
+}
+KG_FN int kg_hall(vm m) {
+	return _mm512_movepi32_mask((__m512i)m) == 0xffff;
+}
+
+/* kg_swapN exchanges neighbouring groups of N lanes. */
+KG_FN vf kg_swap8(vf x) {
+	return (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0x4e);
+}
+KG_FN vf kg_swap4(vf x) {
+	return (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0xb1);
+}
+KG_FN vf kg_swap2(vf x) {
+	return (vf)_mm512_permute_ps((__m512)x, 0x4e);
+}
+KG_FN vf kg_swap1(vf x) {
+	return (vf)_mm512_permute_ps((__m512)x, 0xb1);
+}
+
+/* kg_transpose4 transposes each group of 4 lanes of 4 vectors as a 4 x 4
+ * matrix. kg_storeq and kg_storeh store group q, or its first two lanes. */
+KG_FN void kg_transpose4(vf *a, vf *b, vf *c, vf *d) {
+	__m512 p = _mm512_unpacklo_ps((__m512)*a, (__m512)*b), q = _mm512_unpackhi_ps((__m512)*a, (__m512)*b);
+	__m512 r = _mm512_unpacklo_ps((__m512)*c, (__m512)*d), s = _mm512_unpackhi_ps((__m512)*c, (__m512)*d);
+	*a = (vf)_mm512_shuffle_ps(p, r, 0x44);
+	*b = (vf)_mm512_shuffle_ps(p, r, 0xee);
+	*c = (vf)_mm512_shuffle_ps(q, s, 0x44);
+	*d = (vf)_mm512_shuffle_ps(q, s, 0xee);
+}
+KG_FN __m128 kg_quarter(vf x, int q) {
+	switch (q) {
+	case 1: return _mm512_extractf32x4_ps((__m512)x, 1);
+	case 2: return _mm512_extractf32x4_ps((__m512)x, 2);
+	case 3: return _mm512_extractf32x4_ps((__m512)x, 3);
+	default: return _mm512_castps512_ps128((__m512)x);
+	}
+}
+KG_FN void kg_storeq(float *p, vf x, int q) {
+	_mm_storeu_ps(p, kg_quarter(x, q));
+}
+KG_FN void kg_storeh(float *p, vf x, int q) {
+	_mm_storel_pi((__m64 *)p, kg_quarter(x, q));
+}
+
+/* kg_scale is p * 2^n, rounded once, for |p| in [0.5, 2] and the whole
+ * number n in [-160, 140], given as float and as int. */
+KG_FN vf kg_scale(vf p, vf n, vi i) {
+	(void)i;
+	return (vf)_mm512_scalef_ps((__m512)p, (__m512)n);
+}
+
+/* The low and the high half as doubles, and back. */
+KG_FN vd kg_dlo(vf x) {
+	return (vd)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)x));
+}
+KG_FN vd kg_dhi(vf x) {
+	return (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)x, 1));
+}
+KG_FN vf kg_dcat(vd lo, vd hi) {
+	__m512 r = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)lo));
+	return (vf)_mm512_insertf32x8(r, _mm512_cvtpd_ps((__m512d)hi), 1);
+}
+KG_FN vd kg_dloi(vi x) {
+	return (vd)_mm512_cvtepi32_pd(_mm512_castsi512_si256((__m512i)x));
+}
+KG_FN vd kg_dhii(vi x) {
+	return (vd)_mm512_cvtepi32_pd(_mm512_extracti32x8_epi32((__m512i)x, 1));
+}
+KG_FN vi kg_dcati(vd lo, vd hi) {
+	__m512i r = _mm512_castsi256_si512(_mm512_cvttpd_epi32((__m512d)lo));
+	return (vi)_mm512_inserti32x8(r, _mm512_cvttpd_epi32((__m512d)hi), 1);
+}
+
+/* kg_mulwide gives the 64-bit products of the even lanes. */
+KG_FN vq kg_mulwide(vu a, vu b) {
+	return (vq)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+}
+
+/* The low n bits. */
+KG_FN __mmask16 kg_mask(int64_t n) {
+	return (__mmask16)((1u << n) - 1);
+}
+
+KG_FN vf kg_loadn_f32(const float *p, int64_t n) {
+	return (vf)_mm512_maskz_loadu_ps(kg_mask(n), p);
+}
+KG_FN void kg_storen_f32(float *p, vf v, int64_t n) {
+	_mm512_mask_storeu_ps(p, kg_mask(n), (__m512)v);
+}
+KG_FN vi kg_loadn_i32(const int32_t *p, int64_t n) {
+	return (vi)_mm512_maskz_loadu_epi32(kg_mask(n), p);
+}
+KG_FN void kg_storen_i32(int32_t *p, vi v, int64_t n) {
+	_mm512_mask_storeu_epi32(p, kg_mask(n), (__m512i)v);
+}
+KG_FN vf kg_load_f16(const kg_f16 *p) {
+	return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+}
+KG_FN vf kg_loadn_f16(const kg_f16 *p, int64_t n) {
+	return (vf)_mm512_cvtph_ps(_mm256_maskz_loadu_epi16(kg_mask(n), p));
+}
+KG_FN __m256i kg_cvt_f16(vf v) {
+	return _mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+KG_FN void kg_store_f16(kg_f16 *p, vf v) {
+	_mm256_storeu_si256((__m256i *)p, kg_cvt_f16(v));
+}
+KG_FN void kg_storen_f16(kg_f16 *p, vf v, int64_t n) {
+	_mm256_mask_storeu_epi16(p, kg_mask(n), kg_cvt_f16(v));
+}
+KG_FN vf kg_round_f16(vf v) {
+	return (vf)_mm512_cvtph_ps(kg_cvt_f16(v));
+}
+
+/* Unsigned 16-bit integers, for bf16. */
+KG_FN vi kg_load_u16(const uint16_t *p) {
+	return (vi)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
+}
+KG_FN vi kg_loadn_u16(const uint16_t *p, int64_t n) {
+	return (vi)_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(kg_mask(n), p));
+}
+KG_FN void kg_store_u16(uint16_t *p, vi v) {
+	_mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16((__m512i)v));
+}
+KG_FN void kg_storen_u16(uint16_t *p, vi v, int64_t n) {
+	_mm256_mask_storeu_epi16(p, kg_mask(n), _mm512_cvtepi32_epi16((__m512i)v));
+}
+
+KG_FN vi kg_load_u8(const uint8_t *p) {
+	return (vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+KG_FN vi kg_loadn_u8(const uint8_t *p, int64_t n) {
+	return (vi)_mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(kg_mask(n), p));
+}
+KG_FN void kg_store_u8(uint8_t *p, vi v) {
+	_mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8((__m512i)v));
+}
+KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
+	_mm_mask_storeu_epi8(p, kg_mask(n), _mm512_cvtepi32_epi8((__m512i)v));
+}
+
+KG_FN void kg_stream_f32(float *p, vf v) {
+	_mm512_stream_ps(p, (__m512)v);
+}
+KG_FN void kg_stream_end(void) {
+	_mm_sfence();
+}
+
 #elif KG_ISA == 1
-#include "kgen_avx2.h"
+
+/* kgen_avx2.h: the primitives of the avx2+fma+f16c pass. */
+
+KG_FN vf kg_fma(vf a, vf b, vf c) {
+	return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+KG_FN vf kg_sqrt(vf x) {
+	return (vf)_mm256_sqrt_ps((__m256)x);
+}
+KG_FN vf kg_floor(vf x) {
+	return (vf)_mm256_round_ps((__m256)x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+KG_FN vf kg_ceil(vf x) {
+	return (vf)_mm256_round_ps((__m256)x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+}
+KG_FN vf kg_round(vf x) {
+	return (vf)_mm256_round_ps((__m256)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+KG_FN vf kg_select(vm m, vf a, vf b) {
+	return (vf)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m);
+}
+KG_FN vi kg_selecti(vm m, vi a, vi b) {
+	return (vi)kg_select(m, (vf)a, (vf)b);
+}
+
+/* kg_minc and kg_maxc limit x by c, which is not NaN; a NaN in x stays. */
+KG_FN vf kg_minc(vf c, vf x) {
+	return (vf)_mm256_min_ps((__m256)c, (__m256)x);
+}
+KG_FN vf kg_maxc(vf c, vf x) {
+	return (vf)_mm256_max_ps((__m256)c, (__m256)x);
+}
+
+/* kg_min and kg_max give NaN if either side is NaN, of two zeros either. */
+KG_FN vf kg_min(vf a, vf b) {
+	return kg_select(a == a, kg_minc(a, b), a);
+}
+KG_FN vf kg_max(vf a, vf b) {
+	return kg_select(a == a, kg_maxc(a, b), a);
+}
+KG_FN vi kg_mini(vi a, vi b) {
+	return (vi)_mm256_min_epi32((__m256i)a, (__m256i)b);
+}
+KG_FN vi kg_maxi(vi a, vi b) {
+	return (vi)_mm256_max_epi32((__m256i)a, (__m256i)b);
+}
+
+KG_FN int kg_hany(vm m) {
+	return _mm256_movemask_ps((__m256)m) != 0;
+}
+KG_FN int kg_hall(vm m) {
+	return _mm256_movemask_ps((__m256)m) == 0xff;
+}
+
+/* kg_swapN exchanges neighbouring groups of N lanes. */
+KG_FN vf kg_swap4(vf x) {
+	return (vf)_mm256_permute2f128_ps((__m256)x, (__m256)x, 1);
+}
+KG_FN vf kg_swap2(vf x) {
+	return (vf)_mm256_permute_ps((__m256)x, 0x4e);
+}
+KG_FN vf kg_swap1(vf x) {
+	return (vf)_mm256_permute_ps((__m256)x, 0xb1);
+}
+
+/* kg_transpose4 transposes each group of 4 lanes of 4 vectors as a 4 x 4
+ * matrix. kg_storeq and kg_storeh store group q, or its first two lanes. */
+KG_FN void kg_transpose4(vf *a, vf *b, vf *c, vf *d) {
+	__m256 p = _mm256_unpacklo_ps((__m256)*a, (__m256)*b), q = _mm256_unpackhi_ps((__m256)*a, (__m256)*b);
+	__m256 r = _mm256_unpacklo_ps((__m256)*c, (__m256)*d), s = _mm256_unpackhi_ps((__m256)*c, (__m256)*d);
+	*a = (vf)_mm256_shuffle_ps(p, r, 0x44);
+	*b = (vf)_mm256_shuffle_ps(p, r, 0xee);
+	*c = (vf)_mm256_shuffle_ps(q, s, 0x44);
+	*d = (vf)_mm256_shuffle_ps(q, s, 0xee);
+}
+KG_FN __m128 kg_quarter(vf x, int q) {
+	return q == 1 ? _mm256_extractf128_ps((__m256)x, 1) : _mm256_castps256_ps128((__m256)x);
+}
+KG_FN void kg_storeq(float *p, vf x, int q) {
+	_mm_storeu_ps(p, kg_quarter(x, q));
+}
+KG_FN void kg_storeh(float *p, vf x, int q) {
+	_mm_storel_pi((__m64 *)p, kg_quarter(x, q));
+}
+
+/* kg_scale is p * 2^n, rounded once, for |p| in [0.5, 2] and the whole
+ * number n in [-160, 140], given as float and as int. */
+KG_FN vf kg_scale(vf p, vf n, vi i) {
+	vi h = i >> 1;
+	(void)n;
+	return p * (vf)((h + 127) << 23) * (vf)((i - h + 127) << 23);
+}
+
+/* The low and the high half as doubles, and back. */
+KG_FN vd kg_dlo(vf x) {
+	return (vd)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)x));
+}
+KG_FN vd kg_dhi(vf x) {
+	return (vd)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)x, 1));
+}
+KG_FN vf kg_dcat(vd lo, vd hi) {
+	return (vf)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)hi), _mm256_cvtpd_ps((__m256d)lo));
+}
+KG_FN vd kg_dloi(vi x) {
+	return (vd)_mm256_cvtepi32_pd(_mm256_castsi256_si128((__m256i)x));
+}
+KG_FN vd kg_dhii(vi x) {
+	return (vd)_mm256_cvtepi32_pd(_mm256_extracti128_si256((__m256i)x, 1));
+}
+KG_FN vi kg_dcati(vd lo, vd hi) {
+	return (vi)_mm256_set_m128i(_mm256_cvttpd_epi32((__m256d)hi), _mm256_cvttpd_epi32((__m256d)lo));
+}
+
+/* kg_mulwide gives the 64-bit products of the even lanes. */
+KG_FN vq kg_mulwide(vu a, vu b) {
+	return (vq)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+}
+
+KG_FN __m128i kg_half_ld(const void *p, int64_t bytes) {
+	kg_bytes b = kg_bytes_ld(p, (int)bytes);
+	return _mm_set_epi64x((int64_t)b.hi, (int64_t)b.lo);
+}
+KG_FN void kg_half_st(void *p, __m128i v, int64_t bytes) {
+	kg_bytes b = {(uint64_t)_mm_cvtsi128_si64(v), (uint64_t)_mm_extract_epi64(v, 1)};
+	kg_bytes_st(p, b, (int)bytes);
+}
+
+KG_FN vf kg_loadn_f32(const float *p, int64_t n) {
+	return (vf)_mm256_maskload_ps(p, (__m256i)kg_first(n));
+}
+KG_FN void kg_storen_f32(float *p, vf v, int64_t n) {
+	_mm256_maskstore_ps(p, (__m256i)kg_first(n), (__m256)v);
+}
+KG_FN vi kg_loadn_i32(const int32_t *p, int64_t n) {
+	return (vi)_mm256_maskload_epi32((const int *)p, (__m256i)kg_first(n));
+}
+KG_FN void kg_storen_i32(int32_t *p, vi v, int64_t n) {
+	_mm256_maskstore_epi32((int *)p, (__m256i)kg_first(n), (__m256i)v);
+}
+KG_FN vf kg_load_f16(const kg_f16 *p) {
+	return (vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+}
+KG_FN vf kg_loadn_f16(const kg_f16 *p, int64_t n) {
+	return (vf)_mm256_cvtph_ps(kg_half_ld(p, 2 * n));
+}
+KG_FN __m128i kg_cvt_f16(vf v) {
+	return _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+KG_FN void kg_store_f16(kg_f16 *p, vf v) {
+	_mm_storeu_si128((__m128i *)p, kg_cvt_f16(v));
+}
+KG_FN void kg_storen_f16(kg_f16 *p, vf v, int64_t n) {
+	kg_half_st(p, kg_cvt_f16(v), 2 * n);
+}
+KG_FN vf kg_round_f16(vf v) {
+	return (vf)_mm256_cvtph_ps(kg_cvt_f16(v));
+}
+
+/* Unsigned 16-bit integers, for bf16. */
+KG_FN vi kg_load_u16(const uint16_t *p) {
+	return (vi)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+KG_FN vi kg_loadn_u16(const uint16_t *p, int64_t n) {
+	return (vi)_mm256_cvtepu16_epi32(kg_half_ld(p, 2 * n));
+}
+KG_FN __m128i kg_cvt_u16(vi v) {
+	__m128i lo = _mm256_castsi256_si128((__m256i)v);
+	return _mm_packus_epi32(lo, _mm256_extracti128_si256((__m256i)v, 1));
+}
+KG_FN void kg_store_u16(uint16_t *p, vi v) {
+	_mm_storeu_si128((__m128i *)p, kg_cvt_u16(v));
+}
+KG_FN void kg_storen_u16(uint16_t *p, vi v, int64_t n) {
+	kg_half_st(p, kg_cvt_u16(v), 2 * n);
+}
+
+KG_FN vi kg_load_u8(const uint8_t *p) {
+	return (vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+}
+KG_FN vi kg_loadn_u8(const uint8_t *p, int64_t n) {
+	return (vi)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)kg_bytes_ld8(p, (int)n)));
+}
+KG_FN uint64_t kg_cvt_u8(vi v) {
+	__m128i w = kg_cvt_u16(v & 255);
+	return (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(w, w));
+}
+KG_FN void kg_store_u8(uint8_t *p, vi v) {
+	kg_bytes_st8(p, kg_cvt_u8(v), 8);
+}
+KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
+	kg_bytes_st8(p, kg_cvt_u8(v), (int)n);
+}
+
+KG_FN void kg_stream_f32(float *p, vf v) {
+	_mm256_stream_ps(p, (__m256)v);
+}
+KG_FN void kg_stream_end(void) {
+	_mm_sfence();
+}
+
 #elif KG_X86
-#include "kgen_sse2.h"
+
+/* kgen_sse2.h: the primitives of the baseline pass on x86-64. */
+
+
+/* kgen_soft.h: primitives in plain vector arithmetic, for passes whose
+ * instruction set lacks them (SSE2, other machines). */
+
+/* Without a fused instruction the product is rounded first. */
+KG_FN vf kg_fma(vf a, vf b, vf c) {
+	return a * b + c;
+}
+
+KG_FN vi kg_selecti(vm m, vi a, vi b) {
+	return (m & a) | (~m & b);
+}
+KG_FN vf kg_select(vm m, vf a, vf b) {
+	return (vf)kg_selecti(m, (vi)a, (vi)b);
+}
+KG_FN vi kg_mini(vi a, vi b) {
+	return kg_selecti(a < b, a, b);
+}
+KG_FN vi kg_maxi(vi a, vi b) {
+	return kg_selecti(a > b, a, b);
+}
+
+/* kg_whole puts the whole number t, found for |x| < 2^23, in place of x, with
+ * the sign of x; larger x, infinities and NaN are left. */
+KG_FN vf kg_whole(vf x, vf t) {
+	vi sign = (vi)x & INT32_MIN;
+	vf abs = (vf)((vi)x & INT32_MAX);
+	return kg_select(abs < 0x1p23f, (vf)((vi)t | sign), x);
+}
+KG_FN vf kg_floor(vf x) {
+	vf t = kg_i2f(kg_f2i(x));
+	return kg_whole(x, t - (vf)((t > x) & (vi)kg_splat(1)));
+}
+KG_FN vf kg_ceil(vf x) {
+	vf t = kg_i2f(kg_f2i(x));
+	return kg_whole(x, t + (vf)((t < x) & (vi)kg_splat(1)));
+}
+KG_FN vf kg_round(vf x) {
+	vf magic = (vf)(((vi)x & INT32_MIN) | (vi)kg_splat(0x1p23f));
+	return kg_whole(x, (x + magic) - magic);
+}
+
+/* kg_scale is p * 2^n, rounded once, for |p| in [0.5, 2] and the whole
+ * number n in [-160, 140], given as float and as int. */
+KG_FN vf kg_scale(vf p, vf n, vi i) {
+	vi h = i >> 1;
+	(void)n;
+	return p * (vf)((h + 127) << 23) * (vf)((i - h + 127) << 23);
+}
+
+/* kg_widen_f16 gives the floats whose half bits are h. A product with 2^112
+ * moves the exponent and makes subnormals normal. */
+KG_FN vf kg_widen_f16(vi h) {
+	vi sign = (h & 0x8000) << 16;
+	vi em = (h & 0x7fff) << 13;
+	vi r = (vi)((vf)em * 0x1p112f);
+	r |= (em >= 0x0f800000) & 0x7f800000;
+	r |= (em > 0x0f800000) & 0x00400000;
+	return (vf)(r | sign);
+}
+
+/* kg_narrow_f16 gives the half bits of v, rounded to nearest even. */
+KG_FN vi kg_narrow_f16(vf v) {
+	vi sign = (vi)(((vu)v >> 16) & 0x8000);
+	vi a = (vi)v & INT32_MAX;
+	vi normal = (a + 0x0fff + ((a >> 13) & 1) - 0x38000000) >> 13;
+	vi sub = (vi)((vf)a + 0.5f) - 0x3f000000; /* steps of 2^-24 */
+	vi r = kg_selecti(a < 0x38800000, sub, normal);
+	r = kg_selecti(a >= 0x477ff000, kg_splati(0x7c00), r);
+	r = kg_selecti(a > 0x7f800000, ((a >> 13) & 0x3ff) | 0x7e00, r);
+	return r | sign;
+}
+KG_FN vf kg_round_f16(vf v) {
+	return kg_widen_f16(kg_narrow_f16(v));
+}
+
+
+KG_FN vf kg_sqrt(vf x) {
+	return (vf)_mm_sqrt_ps((__m128)x);
+}
+
+/* kg_minc and kg_maxc limit x by c, which is not NaN; a NaN in x stays. */
+KG_FN vf kg_minc(vf c, vf x) {
+	return (vf)_mm_min_ps((__m128)c, (__m128)x);
+}
+KG_FN vf kg_maxc(vf c, vf x) {
+	return (vf)_mm_max_ps((__m128)c, (__m128)x);
+}
+
+/* kg_min and kg_max give NaN if either side is NaN, of two zeros either. */
+KG_FN vf kg_min(vf a, vf b) {
+	return kg_select(a == a, kg_minc(a, b), a);
+}
+KG_FN vf kg_max(vf a, vf b) {
+	return kg_select(a == a, kg_maxc(a, b), a);
+}
+
+KG_FN int kg_hany(vm m) {
+	return _mm_movemask_ps((__m128)m) != 0;
+}
+KG_FN int kg_hall(vm m) {
+	return _mm_movemask_ps((__m128)m) == 15;
+}
+
+/* kg_swapN exchanges neighbouring groups of N lanes. */
+KG_FN vf kg_swap2(vf x) {
+	return (vf)_mm_shuffle_ps((__m128)x, (__m128)x, 0x4e);
+}
+KG_FN vf kg_swap1(vf x) {
+	return (vf)_mm_shuffle_ps((__m128)x, (__m128)x, 0xb1);
+}
+
+/* kg_transpose4 transposes each group of 4 lanes of 4 vectors as a 4 x 4
+ * matrix. kg_storeq and kg_storeh store group q, or its first two lanes. */
+KG_FN void kg_transpose4(vf *a, vf *b, vf *c, vf *d) {
+	__m128 p = _mm_unpacklo_ps((__m128)*a, (__m128)*b), q = _mm_unpackhi_ps((__m128)*a, (__m128)*b);
+	__m128 r = _mm_unpacklo_ps((__m128)*c, (__m128)*d), s = _mm_unpackhi_ps((__m128)*c, (__m128)*d);
+	*a = (vf)_mm_shuffle_ps(p, r, 0x44);
+	*b = (vf)_mm_shuffle_ps(p, r, 0xee);
+	*c = (vf)_mm_shuffle_ps(q, s, 0x44);
+	*d = (vf)_mm_shuffle_ps(q, s, 0xee);
+}
+KG_FN void kg_storeq(float *p, vf x, int q) {
+	(void)q;
+	_mm_storeu_ps(p, (__m128)x);
+}
+KG_FN void kg_storeh(float *p, vf x, int q) {
+	(void)q;
+	_mm_storel_pi((__m64 *)p, (__m128)x);
+}
+
+/* The low and the high half as doubles, and back. */
+KG_FN vd kg_dlo(vf x) {
+	return (vd)_mm_cvtps_pd((__m128)x);
+}
+KG_FN vd kg_dhi(vf x) {
+	return (vd)_mm_cvtps_pd((__m128)kg_swap2(x));
+}
+KG_FN vf kg_dcat(vd lo, vd hi) {
+	return (vf)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)lo), _mm_cvtpd_ps((__m128d)hi));
+}
+KG_FN vd kg_dloi(vi x) {
+	return (vd)_mm_cvtepi32_pd((__m128i)x);
+}
+KG_FN vd kg_dhii(vi x) {
+	return (vd)_mm_cvtepi32_pd((__m128i)kg_swap2((vf)x));
+}
+KG_FN vi kg_dcati(vd lo, vd hi) {
+	return (vi)_mm_unpacklo_epi64(_mm_cvttpd_epi32((__m128d)lo), _mm_cvttpd_epi32((__m128d)hi));
+}
+
+/* kg_mulwide gives the 64-bit products of the even lanes. */
+KG_FN vq kg_mulwide(vu a, vu b) {
+	return (vq)_mm_mul_epu32((__m128i)a, (__m128i)b);
+}
+
+KG_FN vi kg_from_bytes(kg_bytes b) {
+	return (vi)_mm_set_epi64x((int64_t)b.hi, (int64_t)b.lo);
+}
+KG_FN kg_bytes kg_to_bytes(vi v) {
+	__m128i hi = _mm_unpackhi_epi64((__m128i)v, (__m128i)v);
+	return (kg_bytes){(uint64_t)_mm_cvtsi128_si64((__m128i)v), (uint64_t)_mm_cvtsi128_si64(hi)};
+}
+
+/* Four unsigned 16-bit or 8-bit integers in the low end of a word, and back. */
+KG_FN vi kg_widen_u16(uint64_t w) {
+	return (vi)_mm_unpacklo_epi16(_mm_cvtsi64_si128((int64_t)w), _mm_setzero_si128());
+}
+KG_FN uint64_t kg_narrow_u16(vi v) {
+	__m128i s = _mm_srai_epi32(_mm_slli_epi32((__m128i)v, 16), 16);
+	return (uint64_t)_mm_cvtsi128_si64(_mm_packs_epi32(s, s));
+}
+KG_FN vi kg_widen_u8(uint64_t w) {
+	__m128i zero = _mm_setzero_si128();
+	__m128i h = _mm_unpacklo_epi8(_mm_cvtsi64_si128((int64_t)w), zero);
+	return (vi)_mm_unpacklo_epi16(h, zero);
+}
+KG_FN uint64_t kg_narrow_u8(vi v) {
+	__m128i h = _mm_packs_epi32((__m128i)(v & 255), (__m128i)(v & 255));
+	return (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(h, h));
+}
+
+KG_FN void kg_stream_f32(float *p, vf v) {
+	_mm_stream_ps(p, (__m128)v);
+}
+KG_FN void kg_stream_end(void) {
+	_mm_sfence();
+}
+
+
+/* kgen_mem4.h: loads and stores of four lanes, over kg_from_bytes, kg_widen_*
+ * and their inverses. */
+
+KG_FN vi kg_loadn_i32(const int32_t *p, int64_t n) {
+	return kg_from_bytes(kg_bytes_ld(p, (int)(4 * n)));
+}
+KG_FN void kg_storen_i32(int32_t *p, vi v, int64_t n) {
+	kg_bytes_st(p, kg_to_bytes(v), (int)(4 * n));
+}
+KG_FN vf kg_loadn_f32(const float *p, int64_t n) {
+	return (vf)kg_from_bytes(kg_bytes_ld(p, (int)(4 * n)));
+}
+KG_FN void kg_storen_f32(float *p, vf v, int64_t n) {
+	kg_bytes_st(p, kg_to_bytes((vi)v), (int)(4 * n));
+}
+
+KG_FN vi kg_loadn_u16(const uint16_t *p, int64_t n) {
+	return kg_widen_u16(kg_bytes_ld8((const uint8_t *)p, (int)(2 * n)));
+}
+KG_FN vi kg_load_u16(const uint16_t *p) {
+	return kg_loadn_u16(p, 4);
+}
+KG_FN void kg_storen_u16(uint16_t *p, vi v, int64_t n) {
+	kg_bytes_st8((uint8_t *)p, kg_narrow_u16(v), (int)(2 * n));
+}
+KG_FN void kg_store_u16(uint16_t *p, vi v) {
+	kg_storen_u16(p, v, 4);
+}
+
+KG_FN vf kg_loadn_f16(const kg_f16 *p, int64_t n) {
+	return kg_widen_f16(kg_loadn_u16(p, n));
+}
+KG_FN vf kg_load_f16(const kg_f16 *p) {
+	return kg_loadn_f16(p, 4);
+}
+KG_FN void kg_storen_f16(kg_f16 *p, vf v, int64_t n) {
+	kg_storen_u16(p, kg_narrow_f16(v), n);
+}
+KG_FN void kg_store_f16(kg_f16 *p, vf v) {
+	kg_storen_f16(p, v, 4);
+}
+
+KG_FN vi kg_loadn_u8(const uint8_t *p, int64_t n) {
+	return kg_widen_u8(kg_bytes_ld8(p, (int)n));
+}
+KG_FN vi kg_load_u8(const uint8_t *p) {
+	return kg_loadn_u8(p, 4);
+}
+KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
+	kg_bytes_st8(p, kg_narrow_u8(v), (int)n);
+}
+KG_FN void kg_store_u8(uint8_t *p, vi v) {
+	kg_storen_u8(p, v, 4);
+}
+
+
 #elif KG_NEON
-#include "kgen_neon.h"
+
+/* kgen_neon.h: the primitives of the baseline pass on arm64. */
+
+KG_FN vf kg_fma(vf a, vf b, vf c) {
+	return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+KG_FN vf kg_sqrt(vf x) {
+	return (vf)vsqrtq_f32((float32x4_t)x);
+}
+KG_FN vf kg_floor(vf x) {
+	return (vf)vrndmq_f32((float32x4_t)x);
+}
+KG_FN vf kg_ceil(vf x) {
+	return (vf)vrndpq_f32((float32x4_t)x);
+}
+KG_FN vf kg_round(vf x) {
+	return (vf)vrndnq_f32((float32x4_t)x);
+}
+
+KG_FN vf kg_select(vm m, vf a, vf b) {
+	return (vf)vbslq_f32((uint32x4_t)m, (float32x4_t)a, (float32x4_t)b);
+}
+KG_FN vi kg_selecti(vm m, vi a, vi b) {
+	return (vi)kg_select(m, (vf)a, (vf)b);
+}
+
+/* kg_min and kg_max give NaN if either side is NaN; kg_minc and kg_maxc, where
+ * c is not NaN, are the same here. */
+KG_FN vf kg_min(vf a, vf b) {
+	return (vf)vminq_f32((float32x4_t)a, (float32x4_t)b);
+}
+KG_FN vf kg_max(vf a, vf b) {
+	return (vf)vmaxq_f32((float32x4_t)a, (float32x4_t)b);
+}
+KG_FN vf kg_minc(vf c, vf x) {
+	return kg_min(c, x);
+}
+KG_FN vf kg_maxc(vf c, vf x) {
+	return kg_max(c, x);
+}
+KG_FN vi kg_mini(vi a, vi b) {
+	return (vi)vminq_s32((int32x4_t)a, (int32x4_t)b);
+}
+KG_FN vi kg_maxi(vi a, vi b) {
+	return (vi)vmaxq_s32((int32x4_t)a, (int32x4_t)b);
+}
+
+KG_FN int kg_hany(vm m) {
+	return vmaxvq_u32((uint32x4_t)m) != 0;
+}
+KG_FN int kg_hall(vm m) {
+	return vminvq_u32((uint32x4_t)m) != 0;
+}
+
+/* kg_swapN exchanges neighbouring groups of N lanes. */
+KG_FN vf kg_swap2(vf x) {
+	return (vf)vextq_f32((float32x4_t)x, (float32x4_t)x, 2);
+}
+KG_FN vf kg_swap1(vf x) {
+	return (vf)vrev64q_f32((float32x4_t)x);
+}
+
+/* kg_transpose4 transposes each group of 4 lanes of 4 vectors as a 4 x 4
+ * matrix. kg_storeq and kg_storeh store group q, or its first two lanes. */
+KG_FN void kg_transpose4(vf *a, vf *b, vf *c, vf *d) {
+	float32x4x2_t p = vtrnq_f32((float32x4_t)*a, (float32x4_t)*b);
+	float32x4x2_t q = vtrnq_f32((float32x4_t)*c, (float32x4_t)*d);
+	*a = (vf)vcombine_f32(vget_low_f32(p.val[0]), vget_low_f32(q.val[0]));
+	*b = (vf)vcombine_f32(vget_low_f32(p.val[1]), vget_low_f32(q.val[1]));
+	*c = (vf)vcombine_f32(vget_high_f32(p.val[0]), vget_high_f32(q.val[0]));
+	*d = (vf)vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));
+}
+KG_FN void kg_storeq(float *p, vf x, int q) {
+	(void)q;
+	vst1q_f32(p, (float32x4_t)x);
+}
+KG_FN void kg_storeh(float *p, vf x, int q) {
+	(void)q;
+	vst1_f32(p, vget_low_f32((float32x4_t)x));
+}
+
+/* kg_scale is p * 2^n, rounded once, for |p| in [0.5, 2] and the whole
+ * number n in [-160, 140], given as float and as int. */
+KG_FN vf kg_scale(vf p, vf n, vi i) {
+	vi h = i >> 1;
+	(void)n;
+	return p * (vf)((h + 127) << 23) * (vf)((i - h + 127) << 23);
+}
+
+/* The low and the high half as doubles, and back. */
+KG_FN vd kg_dlo(vf x) {
+	return (vd)vcvt_f64_f32(vget_low_f32((float32x4_t)x));
+}
+KG_FN vd kg_dhi(vf x) {
+	return (vd)vcvt_high_f64_f32((float32x4_t)x);
+}
+KG_FN vf kg_dcat(vd lo, vd hi) {
+	return (vf)vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)lo), (float64x2_t)hi);
+}
+KG_FN vd kg_dloi(vi x) {
+	return (vd)vcvtq_f64_s64(vmovl_s32(vget_low_s32((int32x4_t)x)));
+}
+KG_FN vd kg_dhii(vi x) {
+	return (vd)vcvtq_f64_s64(vmovl_high_s32((int32x4_t)x));
+}
+KG_FN vi kg_dcati(vd lo, vd hi) {
+	int32x2_t l = vmovn_s64(vcvtq_s64_f64((float64x2_t)lo));
+	return (vi)vmovn_high_s64(l, vcvtq_s64_f64((float64x2_t)hi));
+}
+
+/* kg_mulwide gives the 64-bit products of the even lanes. */
+KG_FN vq kg_mulwide(vu a, vu b) {
+	return (vq)vmull_u32(vmovn_u64((uint64x2_t)a), vmovn_u64((uint64x2_t)b));
+}
+
+KG_FN vi kg_from_bytes(kg_bytes b) {
+	return (vi)vcombine_u64(vcreate_u64(b.lo), vcreate_u64(b.hi));
+}
+KG_FN kg_bytes kg_to_bytes(vi v) {
+	return (kg_bytes){vgetq_lane_u64((uint64x2_t)v, 0), vgetq_lane_u64((uint64x2_t)v, 1)};
+}
+
+/* Four unsigned 16-bit or 8-bit integers in the low end of a word, and back. */
+KG_FN vi kg_widen_u16(uint64_t w) {
+	return (vi)vmovl_u16(vcreate_u16(w));
+}
+KG_FN uint64_t kg_narrow_u16(vi v) {
+	return vget_lane_u64(vreinterpret_u64_u16(vmovn_u32((uint32x4_t)v)), 0);
+}
+KG_FN vi kg_widen_u8(uint64_t w) {
+	return (vi)vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(w))));
+}
+KG_FN uint64_t kg_narrow_u8(vi v) {
+	uint16x4_t h = vmovn_u32((uint32x4_t)v);
+	return vget_lane_u64(vreinterpret_u64_u8(vmovn_u16(vcombine_u16(h, h))), 0);
+}
+
+KG_FN vf kg_widen_f16(vi h) {
+	return (vf)vcvt_f32_f16(vreinterpret_f16_u16(vmovn_u32((uint32x4_t)h)));
+}
+KG_FN vi kg_narrow_f16(vf v) {
+	return (vi)vmovl_u16(vreinterpret_u16_f16(vcvt_f16_f32((float32x4_t)v)));
+}
+KG_FN vf kg_round_f16(vf v) {
+	return kg_widen_f16(kg_narrow_f16(v));
+}
+
+/* A plain store: there is no streaming store of one vector. */
+KG_FN void kg_stream_f32(float *p, vf v) {
+	memcpy(p, &v, sizeof v);
+}
+KG_FN void kg_stream_end(void) {
+}
+
+
+/* kgen_mem4.h: loads and stores of four lanes, over kg_from_bytes, kg_widen_*
+ * and their inverses. */
+
+KG_FN vi kg_loadn_i32(const int32_t *p, int64_t n) {
+	return kg_from_bytes(kg_bytes_ld(p, (int)(4 * n)));
+}
+KG_FN void kg_storen_i32(int32_t *p, vi v, int64_t n) {
+	kg_bytes_st(p, kg_to_bytes(v), (int)(4 * n));
+}
+KG_FN vf kg_loadn_f32(const float *p, int64_t n) {
+	return (vf)kg_from_bytes(kg_bytes_ld(p, (int)(4 * n)));
+}
+KG_FN void kg_storen_f32(float *p, vf v, int64_t n) {
+	kg_bytes_st(p, kg_to_bytes((vi)v), (int)(4 * n));
+}
+
+KG_FN vi kg_loadn_u16(const uint16_t *p, int64_t n) {
+	return kg_widen_u16(kg_bytes_ld8((const uint8_t *)p, (int)(2 * n)));
+}
+KG_FN vi kg_load_u16(const uint16_t *p) {
+	return kg_loadn_u16(p, 4);
+}
+KG_FN void kg_storen_u16(uint16_t *p, vi v, int64_t n) {
+	kg_bytes_st8((uint8_t *)p, kg_narrow_u16(v), (int)(2 * n));
+}
+KG_FN void kg_store_u16(uint16_t *p, vi v) {
+	kg_storen_u16(p, v, 4);
+}
+
+KG_FN vf kg_loadn_f16(const kg_f16 *p, int64_t n) {
+	return kg_widen_f16(kg_loadn_u16(p, n));
+}
+KG_FN vf kg_load_f16(const kg_f16 *p) {
+	return kg_loadn_f16(p, 4);
+}
+KG_FN void kg_storen_f16(kg_f16 *p, vf v, int64_t n) {
+	kg_storen_u16(p, kg_narrow_f16(v), n);
+}
+KG_FN void kg_store_f16(kg_f16 *p, vf v) {
+	kg_storen_f16(p, v, 4);
+}
+
+KG_FN vi kg_loadn_u8(const uint8_t *p, int64_t n) {
+	return kg_widen_u8(kg_bytes_ld8(p, (int)n));
+}
+KG_FN vi kg_load_u8(const uint8_t *p) {
+	return kg_loadn_u8(p, 4);
+}
+KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
+	kg_bytes_st8(p, kg_narrow_u8(v), (int)n);
+}
+KG_FN void kg_store_u8(uint8_t *p, vi v) {
+	kg_storen_u8(p, v, 4);
+}
+
+
 #else
-#include "kgen_plain.h"
+
+/* kgen_plain.h: the primitives of the baseline pass on a little-endian machine
+ * that has no header of its own. */
+
+
+/* kgen_soft.h: primitives in plain vector arithmetic, for passes whose
+ * instruction set lacks them (SSE2, other machines). */
+
+/* Without a fused instruction the product is rounded first. */
+KG_FN vf kg_fma(vf a, vf b, vf c) {
+	return a * b + c;
+}
+
+KG_FN vi kg_selecti(vm m, vi a, vi b) {
+	return (m & a) | (~m & b);
+}
+KG_FN vf kg_select(vm m, vf a, vf b) {
+	return (vf)kg_selecti(m, (vi)a, (vi)b);
+}
+KG_FN vi kg_mini(vi a, vi b) {
+	return kg_selecti(a < b, a, b);
+}
+KG_FN vi kg_maxi(vi a, vi b) {
+	return kg_selecti(a > b, a, b);
+}
+
+/* kg_whole puts the whole number t, found for |x| < 2^23, in place of x, with
+ * the sign of x; larger x, infinities and NaN are left. */
+KG_FN vf kg_whole(vf x, vf t) {
+	vi sign = (vi)x & INT32_MIN;
+	vf abs = (vf)((vi)x & INT32_MAX);
+	return kg_select(abs < 0x1p23f, (vf)((vi)t | sign), x);
+}
+KG_FN vf kg_floor(vf x) {
+	vf t = kg_i2f(kg_f2i(x));
+	return kg_whole(x, t - (vf)((t > x) & (vi)kg_splat(1)));
+}
+KG_FN vf kg_ceil(vf x) {
+	vf t = kg_i2f(kg_f2i(x));
+	return kg_whole(x, t + (vf)((t < x) & (vi)kg_splat(1)));
+}
+KG_FN vf kg_round(vf x) {
+	vf magic = (vf)(((vi)x & INT32_MIN) | (vi)kg_splat(0x1p23f));
+	return kg_whole(x, (x + magic) - magic);
+}
+
+/* kg_scale is p * 2^n, rounded once, for |p| in [0.5, 2] and the whole
+ * number n in [-160, 140], given as float and as int. */
+KG_FN vf kg_scale(vf p, vf n, vi i) {
+	vi h = i >> 1;
+	(void)n;
+	return p * (vf)((h + 127) << 23) * (vf)((i - h + 127) << 23);
+}
+
+/* kg_widen_f16 gives the floats whose half bits are h. A product with 2^112
+ * moves the exponent and makes subnormals normal. */
+KG_FN vf kg_widen_f16(vi h) {
+	vi sign = (h & 0x8000) << 16;
+	vi em = (h & 0x7fff) << 13;
+	vi r = (vi)((vf)em * 0x1p112f);
+	r |= (em >= 0x0f800000) & 0x7f800000;
+	r |= (em > 0x0f800000) & 0x00400000;
+	return (vf)(r | sign);
+}
+
+/* kg_narrow_f16 gives the half bits of v, rounded to nearest even. */
+KG_FN vi kg_narrow_f16(vf v) {
+	vi sign = (vi)(((vu)v >> 16) & 0x8000);
+	vi a = (vi)v & INT32_MAX;
+	vi normal = (a + 0x0fff + ((a >> 13) & 1) - 0x38000000) >> 13;
+	vi sub = (vi)((vf)a + 0.5f) - 0x3f000000; /* steps of 2^-24 */
+	vi r = kg_selecti(a < 0x38800000, sub, normal);
+	r = kg_selecti(a >= 0x477ff000, kg_splati(0x7c00), r);
+	r = kg_selecti(a > 0x7f800000, ((a >> 13) & 0x3ff) | 0x7e00, r);
+	return r | sign;
+}
+KG_FN vf kg_round_f16(vf v) {
+	return kg_widen_f16(kg_narrow_f16(v));
+}
+
+
+KG_FN vf kg_sqrt(vf x) {
+	return (vf){__builtin_sqrtf(x[0]), __builtin_sqrtf(x[1]), __builtin_sqrtf(x[2]), __builtin_sqrtf(x[3])};
+}
+
+/* kg_min and kg_max give NaN if either side is NaN; kg_minc and kg_maxc, where
+ * c is not NaN, are the same here. */
+KG_FN vf kg_min(vf a, vf b) {
+	return kg_select((a < b) | (a != a), a, b);
+}
+KG_FN vf kg_max(vf a, vf b) {
+	return kg_select((a > b) | (a != a), a, b);
+}
+KG_FN vf kg_minc(vf c, vf x) {
+	return kg_min(c, x);
+}
+KG_FN vf kg_maxc(vf c, vf x) {
+	return kg_max(c, x);
+}
+
+KG_FN int kg_hany(vm m) {
+	return (m[0] | m[1] | m[2] | m[3]) != 0;
+}
+KG_FN int kg_hall(vm m) {
+	return (m[0] & m[1] & m[2] & m[3]) != 0;
+}
+
+/* kg_swapN exchanges neighbouring groups of N lanes. */
+KG_FN vf kg_swap2(vf x) {
+	return (vf){x[2], x[3], x[0], x[1]};
+}
+KG_FN vf kg_swap1(vf x) {
+	return (vf){x[1], x[0], x[3], x[2]};
+}
+
+/* kg_transpose4 transposes each group of 4 lanes of 4 vectors as a 4 x 4
+ * matrix. kg_storeq and kg_storeh store group q, or its first two lanes. */
+KG_FN void kg_transpose4(vf *a, vf *b, vf *c, vf *d) {
+	vf p = *a, q = *b, r = *c, s = *d;
+	*a = (vf){p[0], q[0], r[0], s[0]};
+	*b = (vf){p[1], q[1], r[1], s[1]};
+	*c = (vf){p[2], q[2], r[2], s[2]};
+	*d = (vf){p[3], q[3], r[3], s[3]};
+}
+KG_FN void kg_storeq(float *p, vf x, int q) {
+	(void)q;
+	memcpy(p, &x, 16);
+}
+KG_FN void kg_storeh(float *p, vf x, int q) {
+	(void)q;
+	memcpy(p, &x, 8);
+}
+
+/* The low and the high half as doubles, and back. */
+KG_FN vd kg_dlo(vf x) {
+	return (vd){x[0], x[1]};
+}
+KG_FN vd kg_dhi(vf x) {
+	return (vd){x[2], x[3]};
+}
+KG_FN vf kg_dcat(vd lo, vd hi) {
+	return (vf){(float)lo[0], (float)lo[1], (float)hi[0], (float)hi[1]};
+}
+KG_FN vd kg_dloi(vi x) {
+	return (vd){x[0], x[1]};
+}
+KG_FN vd kg_dhii(vi x) {
+	return (vd){x[2], x[3]};
+}
+KG_FN vi kg_dcati(vd lo, vd hi) {
+	return (vi){(int32_t)(int64_t)lo[0], (int32_t)(int64_t)lo[1], (int32_t)(int64_t)hi[0], (int32_t)(int64_t)hi[1]};
+}
+
+/* kg_mulwide gives the 64-bit products of the even lanes. */
+KG_FN vq kg_mulwide(vu a, vu b) {
+	return ((vq)a & 0xffffffffu) * ((vq)b & 0xffffffffu);
+}
+
+KG_FN vi kg_from_bytes(kg_bytes b) {
+	return (vi){(int32_t)b.lo, (int32_t)(b.lo >> 32), (int32_t)b.hi, (int32_t)(b.hi >> 32)};
+}
+KG_FN kg_bytes kg_to_bytes(vi v) {
+	vu u = (vu)v;
+	return (kg_bytes){u[0] | (uint64_t)u[1] << 32, u[2] | (uint64_t)u[3] << 32};
+}
+
+/* Four unsigned 16-bit or 8-bit integers in the low end of a word, and back. */
+KG_FN vi kg_widen_u16(uint64_t w) {
+	return (vi){(int32_t)(w & 0xffff), (int32_t)(w >> 16 & 0xffff), (int32_t)(w >> 32 & 0xffff), (int32_t)(w >> 48)};
+}
+KG_FN uint64_t kg_narrow_u16(vi v) {
+	vu u = (vu)v & 0xffff;
+	return u[0] | u[1] << 16 | (uint64_t)u[2] << 32 | (uint64_t)u[3] << 48;
+}
+KG_FN vi kg_widen_u8(uint64_t w) {
+	return (vi){(int32_t)(w & 255), (int32_t)(w >> 8 & 255), (int32_t)(w >> 16 & 255), (int32_t)(w >> 24 & 255)};
+}
+KG_FN uint64_t kg_narrow_u8(vi v) {
+	vu u = (vu)v & 255;
+	return u[0] | u[1] << 8 | u[2] << 16 | (uint64_t)u[3] << 24;
+}
+
+KG_FN void kg_stream_f32(float *p, vf v) {
+	memcpy(p, &v, sizeof v);
+}
+KG_FN void kg_stream_end(void) {
+}
+
+
+/* kgen_mem4.h: loads and stores of four lanes, over kg_from_bytes, kg_widen_*
+ * and their inverses. */
+
+KG_FN vi kg_loadn_i32(const int32_t *p, int64_t n) {
+	return kg_from_bytes(kg_bytes_ld(p, (int)(4 * n)));
+}
+KG_FN void kg_storen_i32(int32_t *p, vi v, int64_t n) {
+	kg_bytes_st(p, kg_to_bytes(v), (int)(4 * n));
+}
+KG_FN vf kg_loadn_f32(const float *p, int64_t n) {
+	return (vf)kg_from_bytes(kg_bytes_ld(p, (int)(4 * n)));
+}
+KG_FN void kg_storen_f32(float *p, vf v, int64_t n) {
+	kg_bytes_st(p, kg_to_bytes((vi)v), (int)(4 * n));
+}
+
+KG_FN vi kg_loadn_u16(const uint16_t *p, int64_t n) {
+	return kg_widen_u16(kg_bytes_ld8((const uint8_t *)p, (int)(2 * n)));
+}
+KG_FN vi kg_load_u16(const uint16_t *p) {
+	return kg_loadn_u16(p, 4);
+}
+KG_FN void kg_storen_u16(uint16_t *p, vi v, int64_t n) {
+	kg_bytes_st8((uint8_t *)p, kg_narrow_u16(v), (int)(2 * n));
+}
+KG_FN void kg_store_u16(uint16_t *p, vi v) {
+	kg_storen_u16(p, v, 4);
+}
+
+KG_FN vf kg_loadn_f16(const kg_f16 *p, int64_t n) {
+	return kg_widen_f16(kg_loadn_u16(p, n));
+}
+KG_FN vf kg_load_f16(const kg_f16 *p) {
+	return kg_loadn_f16(p, 4);
+}
+KG_FN void kg_storen_f16(kg_f16 *p, vf v, int64_t n) {
+	kg_storen_u16(p, kg_narrow_f16(v), n);
+}
+KG_FN void kg_store_f16(kg_f16 *p, vf v) {
+	kg_storen_f16(p, v, 4);
+}
+
+KG_FN vi kg_loadn_u8(const uint8_t *p, int64_t n) {
+	return kg_widen_u8(kg_bytes_ld8(p, (int)n));
+}
+KG_FN vi kg_load_u8(const uint8_t *p) {
+	return kg_loadn_u8(p, 4);
+}
+KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
+	kg_bytes_st8(p, kg_narrow_u8(v), (int)n);
+}
+KG_FN void kg_store_u8(uint8_t *p, vi v) {
+	kg_storen_u8(p, v, 4);
+}
+
+
 #endif
 
-#include "kgen_mem.h"
-#include "kgen_lane.h"
-#include "kgen_math.h"
-#include "kgen_pow.h"
-#include "kgen_reduce.h"
-#include "kgen_random.h"
-#include "kgen_scalar.h"
+
+/* kgen_mem.h: loads and stores that are the same for each instruction set.
+ *
+ * For the storage types T = f32 f16 bf16 (a vf) and i32 u8 (a vi):
+ *   kg_load_T(p)            KG_W elements at any address
+ *   kg_loadn_T(p, n)        the first n <= KG_W, the other lanes 0
+ *   kg_store_T(p, v)        f16 and bf16 round to nearest even, NaN stays NaN;
+ *   kg_storen_T(p, v, n)      u8 keeps the low byte
+ *   kg_gather_T(p, s, n)    p[0], p[s], ... p[(n-1)*s], the other lanes 0
+ *   kg_ld_T(p), kg_st_T(p, x)  one element
+ * The n forms touch nothing beyond n elements and take n = 0.
+ *
+ * kg_stream_f32(p, v) stores past the caches, p aligned to KG_W*4 bytes; it
+ * wins for outputs that exceed them. Call kg_stream_end before the kernel
+ * returns. */
+
+KG_FN vf kg_load_f32(const float *p) {
+	vf v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+KG_FN void kg_store_f32(float *p, vf v) {
+	memcpy(p, &v, sizeof v);
+}
+KG_FN vi kg_load_i32(const int32_t *p) {
+	vi v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+KG_FN void kg_store_i32(int32_t *p, vi v) {
+	memcpy(p, &v, sizeof v);
+}
+
+/* kg_narrow_bf16 gives the bf16 bits of v; a NaN is made quiet. */
+KG_FN vi kg_narrow_bf16(vf v) {
+	vu u = (vu)v;
+	vu r = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
+	return kg_selecti(v != v, (vi)((u >> 16) | 0x40), (vi)r);
+}
+KG_FN vf kg_round_bf16(vf v) {
+	return (vf)((vu)kg_narrow_bf16(v) << 16);
+}
+KG_FN vf kg_load_bf16(const kg_bf16 *p) {
+	return (vf)((vu)kg_load_u16(p) << 16);
+}
+KG_FN vf kg_loadn_bf16(const kg_bf16 *p, int64_t n) {
+	return (vf)((vu)kg_loadn_u16(p, n) << 16);
+}
+KG_FN void kg_store_bf16(kg_bf16 *p, vf v) {
+	kg_store_u16(p, kg_narrow_bf16(v));
+}
+KG_FN void kg_storen_bf16(kg_bf16 *p, vf v, int64_t n) {
+	kg_storen_u16(p, kg_narrow_bf16(v), n);
+}
+
+#define KG_GATHER(NAME, T, V, LOAD, LOADN)               \
+	KG_FN V NAME(const T *p, int64_t stride, int64_t n) { \
+		T t[KG_W];                               \
+		if (stride == 1) {                       \
+			return LOADN(p, n);              \
+		}                                        \
+		for (int64_t i = 0; i < KG_W; i++) {     \
+			t[i] = i < n ? p[i * stride] : 0; \
+		}                                        \
+		return LOAD(t);                          \
+	}
+KG_GATHER(kg_gather_f32, float, vf, kg_load_f32, kg_loadn_f32)
+KG_GATHER(kg_gather_f16, kg_f16, vf, kg_load_f16, kg_loadn_f16)
+KG_GATHER(kg_gather_bf16, kg_bf16, vf, kg_load_bf16, kg_loadn_bf16)
+KG_GATHER(kg_gather_i32, int32_t, vi, kg_load_i32, kg_loadn_i32)
+KG_GATHER(kg_gather_u8, uint8_t, vi, kg_load_u8, kg_loadn_u8)
+#undef KG_GATHER
+
+KG_FN float kg_ld_f32(const float *p) {
+	return *p;
+}
+KG_FN float kg_ld_f16(const kg_f16 *p) {
+	return kg_loadn_f16(p, 1)[0];
+}
+KG_FN float kg_ld_bf16(const kg_bf16 *p) {
+	return ((vf)(kg_splatu(*p) << 16))[0];
+}
+KG_FN int32_t kg_ld_i32(const int32_t *p) {
+	return *p;
+}
+KG_FN int32_t kg_ld_u8(const uint8_t *p) {
+	return *p;
+}
+KG_FN void kg_st_f32(float *p, float x) {
+	*p = x;
+}
+KG_FN void kg_st_f16(kg_f16 *p, float x) {
+	kg_storen_f16(p, kg_splat(x), 1);
+}
+KG_FN void kg_st_bf16(kg_bf16 *p, float x) {
+	*p = (kg_bf16)kg_narrow_bf16(kg_splat(x))[0];
+}
+KG_FN void kg_st_i32(int32_t *p, int32_t x) {
+	*p = x;
+}
+KG_FN void kg_st_u8(uint8_t *p, int32_t x) {
+	*p = (uint8_t)x;
+}
+
+
+/* kgen_lane.h: exact functions of one lane. */
+
+KG_FN vf kg_abs(vf x) {
+	return (vf)((vi)x & INT32_MAX);
+}
+KG_FN vf kg_rsqrt(vf x) {
+	return 1.0f / kg_sqrt(x);
+}
+KG_FN vm kg_isnan(vf x) {
+	return x != x;
+}
+KG_FN vm kg_isinf(vf x) {
+	return ((vi)x & INT32_MAX) == 0x7f800000;
+}
+
+/* kg_sign is -1 or 1; a zero and NaN stay what they are. */
+KG_FN vf kg_sign(vf x) {
+	vf one = (vf)(((vi)x & INT32_MIN) | (vi)kg_splat(1));
+	return kg_select(kg_abs(x) > 0.0f, one, x);
+}
+
+KG_FN vi kg_absi(vi x) {
+	vi s = x >> 31;
+	return (x ^ s) - s;
+}
+
+/* kg_divi is a/b rounded down, 0 where b is 0. A double holds the quotient of
+ * two int32 closely enough to truncate it right. */
+KG_FN vi kg_divi(vi a, vi b) {
+	vi d = kg_selecti(b == 0, kg_splati(1), b);
+	vi q = kg_dcati(kg_dloi(a) / kg_dloi(d), kg_dhii(a) / kg_dhii(d));
+	vi r = a - q * d;
+	q += (r != 0) & ((r ^ d) < 0);
+	return q & (b != 0);
+}
+
+/* kg_remi is a - b*kg_divi(a, b), which has the sign of b; 0 where b is 0. */
+KG_FN vi kg_remi(vi a, vi b) {
+	return (a - b * kg_divi(a, b)) & (b != 0);
+}
+
+
+/* kgen_math.h: exp, log and what is built of them. Errors over all f32, in
+ * units of the last place: exp, log, log1p 1.25, erf 1.5, expm1 2, tanh and
+ * sigmoid 3 (tests/cpu measures them).
+ * Infinities, zeros with sign, NaN and subnormal numbers are as in C. */
+
+/* kg_expr writes x = n*ln2 + r with |r| <= ln2/2 and gives exp(r) - 1 as
+ * r + r^2*q(r). |x| < 2^20. */
+KG_FN vf kg_expr(vf x, vf *n, vi *i) {
+	vf magic = kg_splat(0x1.8p23f); /* its last bit is worth 1 */
+	vf z = kg_fma(x, kg_splat(0x1.715476p+0f), magic);
+	*n = z - magic;
+	*i = (vi)z - (vi)magic;
+	vf r = kg_fma(*n, kg_splat(-0.693359375f), x); /* the product is exact */
+	r = kg_fma(*n, kg_splat(2.12194440e-4f), r);
+	vf q = kg_splat(1.393536454997956752777099609375e-3f);
+	q = kg_fma(q, r, kg_splat(8.363313041627407073974609375e-3f));
+	q = kg_fma(q, r, kg_splat(4.166646301746368408203125e-2f));
+	q = kg_fma(q, r, kg_splat(0.1666657626628875732421875f));
+	q = kg_fma(q, r, kg_splat(0.5f));
+	return kg_fma(r * r, q, r);
+}
+
+KG_FN vf kg_exp(vf x) {
+	vf n;
+	vi i;
+	x = kg_minc(kg_splat(89), kg_maxc(kg_splat(-104), x));
+	vf s = kg_expr(x, &n, &i);
+	return kg_scale(1.0f + s, n, i);
+}
+
+/* exp(x)-1 = s*2^n + (2^n-1), halved so that n = 128 stays finite. */
+KG_FN vf kg_expm1(vf x) {
+	vf n;
+	vi i;
+	vf s = kg_expr(kg_minc(kg_splat(89), kg_maxc(kg_splat(-30), x)), &n, &i);
+	vf t = (vf)((i + 126) << 23);
+	vf y = kg_fma(s, t, t - 0.5f);
+	return kg_select(kg_abs(x) < 0x1p-25f, x, y + y);
+}
+
+/* kg_logr is e*ln2 + log(1+m) for m in [-0.25, 0.5]. */
+KG_FN vf kg_logr(vf m, vf e) {
+	vf p = kg_splat(-4.91388477385044097900390625e-2f);
+	p = kg_fma(p, m, kg_splat(0.10797043144702911376953125f));
+	p = kg_fma(p, m, kg_splat(-0.1314795911312103271484375f));
+	p = kg_fma(p, m, kg_splat(0.14421705901622772216796875f));
+	p = kg_fma(p, m, kg_splat(-0.16644084453582763671875f));
+	p = kg_fma(p, m, kg_splat(0.1999408304691314697265625f));
+	p = kg_fma(p, m, kg_splat(-0.250002324581146240234375f));
+	p = kg_fma(p, m, kg_splat(0.333333909511566162109375f));
+	p = kg_fma(p, m, kg_splat(-0.5f));
+	vf r = kg_fma(p, m * m, m);
+	r = kg_fma(e, kg_splat(-2.12194440e-4f), r);
+	return kg_fma(e, kg_splat(0.693359375f), r);
+}
+
+KG_FN vf kg_log(vf x) {
+	vm sub = x < 0x1p-126f;
+	vi b = (vi)kg_select(sub, x * 0x1p23f, x);
+	vi e = (b - 0x3f400000) & -0x800000;
+	vf n = kg_i2f(e >> 23) - (vf)(sub & (vi)kg_splat(23));
+	vf r = kg_logr((vf)(b - e) - 1.0f, n);
+	r = kg_select(x < __builtin_inff(), r, x);
+	r = kg_select(x < 0.0f, kg_splat(__builtin_nanf("")), r);
+	return kg_select(x == 0.0f, kg_splat(-__builtin_inff()), r);
+}
+
+/* With 1+x = 2^e*(1+m), m = x*2^-e + (2^-e-1) is computed without 1+x. */
+KG_FN vf kg_log1p(vf x) {
+	vi e = ((vi)(x + 1.0f) - 0x3f400000) & -0x800000;
+	vf s = (vf)((vi)kg_splat(4) - e);
+	vf m = (vf)((vi)x - e) + kg_fma(kg_splat(0.25f), s, kg_splat(-1));
+	vf r = kg_logr(m, kg_i2f(e >> 23));
+	r = kg_select((x < __builtin_inff()) & (x != 0.0f), r, x);
+	r = kg_select(x < -1.0f, kg_splat(__builtin_nanf("")), r);
+	return kg_select(x == -1.0f, kg_splat(-__builtin_inff()), r);
+}
+
+/* tanh(a) = e/(e+2) with e = exp(2a)-1, which is 1 well before a = 10. */
+KG_FN vf kg_tanh(vf x) {
+	vf n;
+	vi i;
+	vi sign = (vi)x & INT32_MIN;
+	vf a = kg_minc(kg_splat(10), kg_abs(x));
+	vf s = kg_expr(a + a, &n, &i);
+	vf t = (vf)((i + 127) << 23);
+	vf e = kg_fma(s, t, t - 1.0f);
+	return (vf)((vi)(e / (e + 2.0f)) | sign);
+}
+
+/* 1/(1+exp(-x)), written so that neither end overflows or cancels. */
+KG_FN vf kg_sigmoid(vf x) {
+	vf e = kg_exp(-kg_abs(x));
+	return kg_select(x < 0.0f, e, kg_splat(1)) / (1.0f + e);
+}
+
+/* Near zero a polynomial; further out 1 - exp(-a - a*p(a)), which is 1 from
+ * a = 4 on. */
+KG_FN vf kg_erf(vf x) {
+	vf n;
+	vi i;
+	vi sign = (vi)x & INT32_MIN;
+	vf a = kg_minc(kg_splat(4), kg_abs(x));
+	vf t = a * a;
+	vf p = kg_splat(-5.980213754810392856597900390625e-4f);
+	p = kg_fma(p, t, kg_splat(4.9917618744075298309326171875e-3f));
+	p = kg_fma(p, t, kg_splat(-2.676623128354549407958984375e-2f));
+	p = kg_fma(p, t, kg_splat(0.1128182709217071533203125f));
+	p = kg_fma(p, t, kg_splat(-0.37612497806549072265625f));
+	p = kg_fma(p, t, kg_splat(0.12837915122509002685546875f));
+	vf near = kg_fma(p, a, a);
+	vf q = kg_splat(-1.1522255590534768998622894287109375e-5f);
+	q = kg_fma(q, a, kg_splat(3.256523632444441318511962890625e-4f));
+	q = kg_fma(q, a, kg_splat(-3.65376286208629608154296875e-3f));
+	q = kg_fma(q, a, kg_splat(2.3785345256328582763671875e-2f));
+	q = kg_fma(q, a, kg_splat(-0.10626314580440521240234375f));
+	q = kg_fma(q, a, kg_splat(-0.6351358890533447265625f));
+	q = kg_fma(q, a, kg_splat(-0.128652155399322509765625f));
+	vf s = kg_expr(kg_fma(q, a, -a), &n, &i);
+	vf b = (vf)((i + 127) << 23);
+	vf far = 1.0f - kg_fma(s, b, b);
+	return (vf)((vi)kg_select(a < 0.925f, near, far) | sign);
+}
+
+
+/* kgen_pow.h: x to the power y, computed in double and so within 1 ulp. */
+
+/* kg_log2d is log2(2^e*m) for m in [0.75, 1.5): with t = (m-1)/(m+1) it is
+ * e + t times an even polynomial in t. */
+KG_FN vd kg_log2d(vd m, vd e) {
+	vd t = (m - 1.0) / (m + 1.0);
+	vd u = t * t;
+	vd p = u * 0.22204652963413706867612251180762 + 0.21996482571559233809566080708464;
+	p = p * u + 0.26237654827703554838436161844584;
+	p = p * u + 0.32059760319098573599916335297166;
+	p = p * u + 0.41219859639391270844654968641407;
+	p = p * u + 0.57707801628874622057452370427200;
+	p = p * u + 0.96179669392610378508344411145577;
+	p = p * u + 2.88539008177792677400930188014172;
+	return p * t + e;
+}
+
+/* kg_exp2d is 2^w, with w limited to what a float can tell from 0 and inf. */
+KG_FN vd kg_exp2d(vd w) {
+	vd magic = 0x1.8p52 - (vd){0};
+	w = (vd)(((vl)w & (vl)(w >= -200.0)) | ((vl)(-200.0 - (vd){0}) & (vl)(w < -200.0)));
+	w = (vd)(((vl)w & (vl)(w <= 200.0)) | ((vl)(200.0 - (vd){0}) & (vl)(w > 200.0)));
+	vd z = w + magic;
+	vd f = w - (z - magic);
+	vd p = f * 1.520192234379429957057301703304830e-5 + 1.546929115017751021551872802175504e-4;
+	p = p * f + 1.333392256004194706756068057554044e-3;
+	p = p * f + 9.618027253637119466933569356115186e-3;
+	p = p * f + 5.550410353452604056423462506815616e-2;
+	p = p * f + 0.2402265119815794880420156687250710;
+	p = p * f + 0.6931471807284457220532658539013937;
+	p = p * f + 0.9999999999616817625280873471638188;
+	return (vd)((vq)p + ((vq)z << 52));
+}
+
+KG_FN vf kg_pow(vf x, vf y) {
+	vf ax = kg_abs(x), inf = kg_splat(__builtin_inff());
+	vm sub = ax < 0x1p-126f;
+	vi b = (vi)kg_select(sub, ax * 0x1p23f, ax);
+	vi e = (b - 0x3f400000) & -0x800000;
+	vf m = (vf)(b - e);
+	vf n = kg_i2f(e >> 23) - (vf)(sub & (vi)kg_splat(23));
+	vd lo = kg_exp2d(kg_dlo(y) * kg_log2d(kg_dlo(m), kg_dlo(n)));
+	vd hi = kg_exp2d(kg_dhi(y) * kg_log2d(kg_dhi(m), kg_dhi(n)));
+	vf r = kg_dcat(lo, hi);
+
+	/* |x| of 0 or inf, y infinite: the result is 0, inf or 1. */
+	vm grows = (ax > 1.0f) ^ (y < 0.0f);
+	vf end = kg_select(grows, inf, kg_splat(0));
+	end = kg_select(ax == 1.0f, kg_splat(1), end);
+	r = kg_select((ax == 0.0f) | (ax == inf) | (kg_abs(y) == inf), end, r);
+
+	/* A negative x asks for a whole y; the result of an odd one is negative. */
+	vm big = kg_abs(y) >= 0x1p24f;
+	vi yi = kg_f2i(kg_select(big, kg_splat(0), y));
+	vm whole = big | (kg_i2f(yi) == y);
+	vi odd = (yi << 31) & whole & ((vi)x & INT32_MIN);
+	r = (vf)((vi)r ^ odd);
+	r = kg_select((x < 0.0f) & (ax < inf) & ~whole, kg_splat(__builtin_nanf("")), r);
+
+	r = kg_select((x != x) | (y != y), x + y, r);
+	return kg_select((x == 1.0f) | (y == 0.0f), kg_splat(1), r);
+}
+
+
+/* kgen_reduce.h: from the lanes of a vector to one value. */
+
+/* Lane i meets lane i + KG_W/2, then i + KG_W/4 and so on: a fixed tree. */
+#if KG_W == 16
+#define KG_TREE(v, op)            \
+	v = op(v, kg_swap8(v));   \
+	v = op(v, kg_swap4(v));   \
+	v = op(v, kg_swap2(v));   \
+	v = op(v, kg_swap1(v))
+#elif KG_W == 8
+#define KG_TREE(v, op)            \
+	v = op(v, kg_swap4(v));   \
+	v = op(v, kg_swap2(v));   \
+	v = op(v, kg_swap1(v))
+#else
+#define KG_TREE(v, op)            \
+	v = op(v, kg_swap2(v));   \
+	v = op(v, kg_swap1(v))
+#endif
+
+KG_FN vf kg_addop(vf a, vf b) {
+	return a + b;
+}
+KG_FN vf kg_mulop(vf a, vf b) {
+	return a * b;
+}
+KG_FN vf kg_addiop(vf a, vf b) {
+	return (vf)((vi)a + (vi)b);
+}
+KG_FN vf kg_muliop(vf a, vf b) {
+	return (vf)((vi)a * (vi)b);
+}
+KG_FN vf kg_miniop(vf a, vf b) {
+	return (vf)kg_mini((vi)a, (vi)b);
+}
+KG_FN vf kg_maxiop(vf a, vf b) {
+	return (vf)kg_maxi((vi)a, (vi)b);
+}
+
+KG_FN float kg_hsum(vf v) {
+	KG_TREE(v, kg_addop);
+	return v[0];
+}
+KG_FN float kg_hprod(vf v) {
+	KG_TREE(v, kg_mulop);
+	return v[0];
+}
+/* kg_hmax and kg_hmin give NaN if any lane is NaN. */
+KG_FN float kg_hmax(vf v) {
+	KG_TREE(v, kg_max);
+	return v[0];
+}
+KG_FN float kg_hmin(vf v) {
+	KG_TREE(v, kg_min);
+	return v[0];
+}
+KG_FN int32_t kg_hsumi(vi x) {
+	vf v = (vf)x;
+	KG_TREE(v, kg_addiop);
+	return ((vi)v)[0];
+}
+KG_FN int32_t kg_hprodi(vi x) {
+	vf v = (vf)x;
+	KG_TREE(v, kg_muliop);
+	return ((vi)v)[0];
+}
+KG_FN int32_t kg_hmini(vi x) {
+	vf v = (vf)x;
+	KG_TREE(v, kg_miniop);
+	return ((vi)v)[0];
+}
+KG_FN int32_t kg_hmaxi(vi x) {
+	vf v = (vf)x;
+	KG_TREE(v, kg_maxiop);
+	return ((vi)v)[0];
+}
+
+#undef KG_TREE
+
+/* Argmax and argmin over a row: the lowest index of the winner, the first NaN
+ * wins. Start with kg_argmax_start, update with indices that rise in each
+ * lane, in any number of (best, idx) pairs; merge pairs with kg_argmax_merge. */
+KG_FN void kg_argmax_start(vf *best, vi *idx) {
+	*best = kg_splat(-__builtin_inff());
+	*idx = kg_splati(INT32_MAX);
+}
+KG_FN void kg_argmin_start(vf *best, vi *idx) {
+	*best = kg_splat(__builtin_inff());
+	*idx = kg_splati(INT32_MAX);
+}
+
+KG_FN void kg_arg_put(vf *best, vi *idx, vm win, vf x, vi i) {
+	*best = kg_select(win, x, *best);
+	*idx = kg_selecti(win, i, *idx);
+}
+/* x wins when it is greater or the first NaN of its lane. */
+KG_FN void kg_argmax_update(vf *best, vi *idx, vf x, vi i) {
+	kg_arg_put(best, idx, ~(x <= *best) & (*best == *best), x, i);
+}
+KG_FN void kg_argmin_update(vf *best, vi *idx, vf x, vi i) {
+	kg_arg_put(best, idx, ~(x >= *best) & (*best == *best), x, i);
+}
+/* The same for the lanes below n only. */
+KG_FN void kg_argmax_updaten(vf *best, vi *idx, vf x, vi i, int64_t n) {
+	kg_arg_put(best, idx, ~(x <= *best) & (*best == *best) & kg_first(n), x, i);
+}
+KG_FN void kg_argmin_updaten(vf *best, vi *idx, vf x, vi i, int64_t n) {
+	kg_arg_put(best, idx, ~(x >= *best) & (*best == *best) & kg_first(n), x, i);
+}
+
+/* Of two values the better wins, of two equal ones or NaN the lower index. */
+KG_FN vm kg_arg_tie(vf a, vi ia, vf b, vi ib) {
+	vm na = a != a, nb = b != b;
+	return (nb & ~na) | (((a == b) | (na & nb)) & (ib < ia));
+}
+KG_FN void kg_argmax_merge(vf *best, vi *idx, vf b, vi ib) {
+	kg_arg_put(best, idx, (b > *best) | kg_arg_tie(*best, *idx, b, ib), b, ib);
+}
+KG_FN void kg_argmin_merge(vf *best, vi *idx, vf b, vi ib) {
+	kg_arg_put(best, idx, (b < *best) | kg_arg_tie(*best, *idx, b, ib), b, ib);
+}
+
+/* The index that wins over all lanes; 0 if none was updated or all that were
+ * are the infinity of the start. */
+KG_FN int32_t kg_arg_lowest(vm win, vi idx) {
+	int32_t i = kg_hmini(kg_selecti(win, idx, kg_splati(INT32_MAX)));
+	return i == INT32_MAX ? 0 : i;
+}
+KG_FN int32_t kg_hargmax(vf best, vi idx) {
+	vm nan = best != best;
+	return kg_arg_lowest(kg_hany(nan) ? nan : best == kg_hmax(best), idx);
+}
+KG_FN int32_t kg_hargmin(vf best, vi idx) {
+	vm nan = best != best;
+	return kg_arg_lowest(kg_hany(nan) ? nan : best == kg_hmin(best), idx);
+}
+
+
+/* kgen_random.h: Philox4x32-10 (Salmon et al., "Parallel random numbers: as
+ * easy as 1, 2, 3", 2011). The key is the seed, the counter (counter, 0), low
+ * words first; the result is the first of the four words. */
+
+KG_FN vu kg_mulhiu(vu a, uint32_t m) {
+	vq even = kg_mulwide(a, kg_splatu(m));
+	vq odd = kg_mulwide((vu)((vq)a >> 32), kg_splatu(m));
+	return (vu)((even >> 32) | (odd & 0xffffffff00000000u));
+}
+
+KG_FN vu kg_philox(vu seedlo, vu seedhi, vu ctrlo, vu ctrhi) {
+	vu c0 = ctrlo, c1 = ctrhi, c2 = kg_splatu(0), c3 = c2;
+	for (int round = 0; round < 10; round++) {
+		vu h0 = kg_mulhiu(c0, 0xd2511f53u), h1 = kg_mulhiu(c2, 0xcd9e8d57u);
+		vu l0 = c0 * 0xd2511f53u, l1 = c2 * 0xcd9e8d57u;
+		c0 = h1 ^ c1 ^ seedlo;
+		c1 = l1;
+		c2 = h0 ^ c3 ^ seedhi;
+		c3 = l0;
+		seedlo += 0x9e3779b9u;
+		seedhi += 0xbb67ae85u;
+	}
+	return c0;
+}
+
+/* kg_philox_at is kg_philox at counter, counter+1, ... */
+KG_FN vu kg_philox_at(uint64_t seed, uint64_t counter) {
+	vu base = kg_splatu((uint32_t)counter);
+	vu lo = base + (vu)kg_iota();
+	vu hi = kg_splatu((uint32_t)(counter >> 32)) - (vu)(lo < base);
+	return kg_philox(kg_splatu((uint32_t)seed), kg_splatu((uint32_t)(seed >> 32)), lo, hi);
+}
+
+/* kg_uniform is the high 24 bits of u as a fraction: [0, 1). */
+KG_FN vf kg_uniform(vu u) {
+	return kg_i2f((vi)(u >> 8)) * 0x1p-24f;
+}
+
+
+/* kgen_scalar.h: kgs_NAME has the bits of a lane of kg_NAME. The integer forms
+ * take and give int64. */
+
+#define KG_SCALAR1(NAME, VEC)                   \
+	KG_FN float NAME(float x) {             \
+		return VEC(kg_splat(x))[0];     \
+	}
+#define KG_SCALAR2(NAME, VEC)                               \
+	KG_FN float NAME(float x, float y) {                \
+		return VEC(kg_splat(x), kg_splat(y))[0];    \
+	}
+KG_SCALAR1(kgs_exp, kg_exp)
+KG_SCALAR1(kgs_log, kg_log)
+KG_SCALAR1(kgs_log1p, kg_log1p)
+KG_SCALAR1(kgs_expm1, kg_expm1)
+KG_SCALAR1(kgs_tanh, kg_tanh)
+KG_SCALAR1(kgs_erf, kg_erf)
+KG_SCALAR1(kgs_sigmoid, kg_sigmoid)
+KG_SCALAR1(kgs_sqrt, kg_sqrt)
+KG_SCALAR1(kgs_rsqrt, kg_rsqrt)
+KG_SCALAR1(kgs_abs, kg_abs)
+KG_SCALAR1(kgs_floor, kg_floor)
+KG_SCALAR1(kgs_ceil, kg_ceil)
+KG_SCALAR1(kgs_round, kg_round)
+KG_SCALAR1(kgs_sign, kg_sign)
+KG_SCALAR1(kgs_round_f16, kg_round_f16)
+KG_SCALAR1(kgs_round_bf16, kg_round_bf16)
+KG_SCALAR2(kgs_min, kg_min)
+KG_SCALAR2(kgs_max, kg_max)
+KG_SCALAR2(kgs_pow, kg_pow)
+#undef KG_SCALAR1
+#undef KG_SCALAR2
+
+KG_FN float kgs_fma(float a, float b, float c) {
+	return kg_fma(kg_splat(a), kg_splat(b), kg_splat(c))[0];
+}
+KG_FN int kgs_isnan(float x) {
+	return x != x;
+}
+KG_FN int kgs_isinf(float x) {
+	return __builtin_fabsf(x) == __builtin_inff();
+}
+KG_FN float kgs_i2f(int64_t x) {
+	return (float)x;
+}
+/* kgs_f2i truncates; NaN and what an int64 cannot hold give an unspecified value. */
+KG_FN int64_t kgs_f2i(float x) {
+	return (int64_t)x;
+}
+
+KG_FN int64_t kgs_mini(int64_t a, int64_t b) {
+	return a < b ? a : b;
+}
+KG_FN int64_t kgs_maxi(int64_t a, int64_t b) {
+	return a > b ? a : b;
+}
+KG_FN int64_t kgs_absi(int64_t a) {
+	return a < 0 ? (int64_t)(0 - (uint64_t)a) : a;
+}
+/* kgs_divi is a/b rounded down, 0 where b is 0; kgs_remi is a - b*kgs_divi(a, b),
+ * 0 where b is 0. */
+KG_FN int64_t kgs_divi(int64_t a, int64_t b) {
+	if (b == 0) {
+		return 0;
+	}
+	if (b == -1) {
+		return (int64_t)(0 - (uint64_t)a);
+	}
+	int64_t q = a / b;
+	return q - (a % b != 0 && (a ^ b) < 0);
+}
+KG_FN int64_t kgs_remi(int64_t a, int64_t b) {
+	if (b == 0 || b == -1) {
+		return 0;
+	}
+	int64_t r = a % b;
+	return r != 0 && (r ^ b) < 0 ? r + b : r;
+}
+
+/* Philox4x32-10 as in kgen_random.h. */
+KG_FN uint32_t kgs_philox(uint64_t seed, uint64_t counter) {
+	uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32), c2 = 0, c3 = 0;
+	uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+	for (int round = 0; round < 10; round++) {
+		uint64_t p0 = (uint64_t)c0 * 0xd2511f53u, p1 = (uint64_t)c2 * 0xcd9e8d57u;
+		c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+		c1 = (uint32_t)p1;
+		c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+		c3 = (uint32_t)p0;
+		k0 += 0x9e3779b9u;
+		k1 += 0xbb67ae85u;
+	}
+	return c0;
+}
+KG_FN float kgs_uniform(uint32_t u) {
+	return (float)(u >> 8) * 0x1p-24f;
+}
+

@@ -11,6 +11,7 @@ package clayout
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_cast_hash;
 void kg_dd4f7221_cast_f32_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cast_f32_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cast_f32_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -29,6 +30,7 @@ void kg_dd4f7221_cast_grad_f16_bf16(const struct kg_call *call, int64_t lo, int6
 void kg_dd4f7221_cast_grad_bf16_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cast_grad_bf16_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cast_grad_bf16_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_concat_hash;
 void kg_dd4f7221_concat_1_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_1_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_1_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -161,33 +163,39 @@ void kg_dd4f7221_concat_grad_8_bf16_5(const struct kg_call *call, int64_t lo, in
 void kg_dd4f7221_concat_grad_8_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_8_bf16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_8_bf16_8(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_copy_hash;
 void kg_dd4f7221_copy_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_copy_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_copy_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_copy_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_copy_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_copy_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_fill_hash;
 void kg_dd4f7221_fill_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_fill_bias_hash;
 void kg_dd4f7221_fill_bias_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_bias_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_bias_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_bias_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_bias_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_bias_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_pad_hash;
 void kg_dd4f7221_pad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pad_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pad_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pad_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_slice_hash;
 void kg_dd4f7221_slice_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_slice_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_slice_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_slice_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_slice_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_slice_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_transpose_hash;
 void kg_dd4f7221_transpose_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_transpose_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_transpose_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -384,4 +392,16 @@ var (
 	TransposeGradF32  = unsafe.Pointer(C.kg_dd4f7221_transpose_grad_f32)
 	TransposeGradF16  = unsafe.Pointer(C.kg_dd4f7221_transpose_grad_f16)
 	TransposeGradBF16 = unsafe.Pointer(C.kg_dd4f7221_transpose_grad_bf16)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfCast      = uint64(C.kg_dd4f7221_cast_hash)
+	HashOfConcat    = uint64(C.kg_dd4f7221_concat_hash)
+	HashOfCopy      = uint64(C.kg_dd4f7221_copy_hash)
+	HashOfFill      = uint64(C.kg_dd4f7221_fill_hash)
+	HashOfFillBias  = uint64(C.kg_dd4f7221_fill_bias_hash)
+	HashOfPad       = uint64(C.kg_dd4f7221_pad_hash)
+	HashOfSlice     = uint64(C.kg_dd4f7221_slice_hash)
+	HashOfTranspose = uint64(C.kg_dd4f7221_transpose_hash)
 )

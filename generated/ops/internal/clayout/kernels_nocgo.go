@@ -193,3 +193,15 @@ var (
 	TransposeGradF16  unsafe.Pointer
 	TransposeGradBF16 unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfCast      uint64
+	HashOfConcat    uint64
+	HashOfCopy      uint64
+	HashOfFill      uint64
+	HashOfFillBias  uint64
+	HashOfPad       uint64
+	HashOfSlice     uint64
+	HashOfTranspose uint64
+)

@@ -11,6 +11,7 @@ package closs
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_accuracy_hash;
 void kg_dd4f7221_accuracy_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_accuracy_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_accuracy_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -20,12 +21,14 @@ void kg_dd4f7221_accuracy_f16_3(const struct kg_call *call, int64_t lo, int64_t 
 void kg_dd4f7221_accuracy_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_accuracy_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_accuracy_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_cross_entropy_hash;
 void kg_dd4f7221_cross_entropy_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_cross_entropy_mean_hash;
 void kg_dd4f7221_cross_entropy_mean_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -38,12 +41,14 @@ void kg_dd4f7221_cross_entropy_mean_bf16_3(const struct kg_call *call, int64_t l
 void kg_dd4f7221_cross_entropy_mean_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_kd_loss_hash;
 void kg_dd4f7221_kd_loss_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_loss_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_loss_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_loss_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_loss_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_loss_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_kd_metrics_mean_hash;
 void kg_dd4f7221_kd_metrics_mean_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_metrics_mean_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_metrics_mean_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -53,12 +58,14 @@ void kg_dd4f7221_kd_metrics_mean_f16_3(const struct kg_call *call, int64_t lo, i
 void kg_dd4f7221_kd_metrics_mean_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_metrics_mean_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_metrics_mean_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_kl_distill_hash;
 void kg_dd4f7221_kl_distill_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kl_distill_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kl_distill_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kl_distill_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kl_distill_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kl_distill_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_perplexity_hash;
 void kg_dd4f7221_perplexity_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_perplexity_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_perplexity_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -132,4 +139,15 @@ var (
 	PerplexityBF161          = unsafe.Pointer(C.kg_dd4f7221_perplexity_bf16_1)
 	PerplexityBF162          = unsafe.Pointer(C.kg_dd4f7221_perplexity_bf16_2)
 	PerplexityBF163          = unsafe.Pointer(C.kg_dd4f7221_perplexity_bf16_3)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfAccuracy         = uint64(C.kg_dd4f7221_accuracy_hash)
+	HashOfCrossEntropy     = uint64(C.kg_dd4f7221_cross_entropy_hash)
+	HashOfCrossEntropyMean = uint64(C.kg_dd4f7221_cross_entropy_mean_hash)
+	HashOfKDLoss           = uint64(C.kg_dd4f7221_kd_loss_hash)
+	HashOfKDMetricsMean    = uint64(C.kg_dd4f7221_kd_metrics_mean_hash)
+	HashOfKLDistill        = uint64(C.kg_dd4f7221_kl_distill_hash)
+	HashOfPerplexity       = uint64(C.kg_dd4f7221_perplexity_hash)
 )

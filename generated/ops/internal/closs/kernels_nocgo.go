@@ -67,3 +67,14 @@ var (
 	PerplexityBF162          unsafe.Pointer
 	PerplexityBF163          unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfAccuracy         uint64
+	HashOfCrossEntropy     uint64
+	HashOfCrossEntropyMean uint64
+	HashOfKDLoss           uint64
+	HashOfKDMetricsMean    uint64
+	HashOfKLDistill        uint64
+	HashOfPerplexity       uint64
+)

@@ -11,6 +11,7 @@ package cmatmul
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_gelu_matmul_bias_hash;
 void kg_dd4f7221_gelu_matmul_bias_n_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_n_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_n_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -35,6 +36,7 @@ void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3(const struct kg_call *call, int64
 void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_layernorm_gelu_matmul_bias_hash;
 void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -83,6 +85,7 @@ void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(const struct kg_call *
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_linear_hash;
 void kg_dd4f7221_linear_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -95,6 +98,7 @@ void kg_dd4f7221_linear_grad_f16_3(const struct kg_call *call, int64_t lo, int64
 void kg_dd4f7221_linear_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_lora_hash;
 void kg_dd4f7221_lora_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -128,6 +132,7 @@ void kg_dd4f7221_lora_grad_bf16_5(const struct kg_call *call, int64_t lo, int64_
 void kg_dd4f7221_lora_grad_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_8(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_matmul_hash;
 void kg_dd4f7221_matmul_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_nn_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -164,6 +169,7 @@ void kg_dd4f7221_matmul_grad_tt_f16_1(const struct kg_call *call, int64_t lo, in
 void kg_dd4f7221_matmul_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_matmul_bias_hash;
 void kg_dd4f7221_matmul_bias_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_nn_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -212,6 +218,7 @@ void kg_dd4f7221_matmul_bias_grad_tt_f16_3(const struct kg_call *call, int64_t l
 void kg_dd4f7221_matmul_bias_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_matmul_bias_gelu_hash;
 void kg_dd4f7221_matmul_bias_gelu_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_nn_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -272,6 +279,7 @@ void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1(const struct kg_call *call, int
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_matmul_bias_gelu_erf_hash;
 void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -332,6 +340,7 @@ void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1(const struct kg_call *call,
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_matmul_bias_residual_hash;
 void kg_dd4f7221_matmul_bias_residual_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_nn_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -780,4 +789,17 @@ var (
 	MatMulBiasResidualGradTtBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2)
 	MatMulBiasResidualGradTtBF163     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3)
 	MatMulBiasResidualGradTtBF164     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_4)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfGELUMatMulBias          = uint64(C.kg_dd4f7221_gelu_matmul_bias_hash)
+	HashOfLayerNormGELUMatMulBias = uint64(C.kg_dd4f7221_layernorm_gelu_matmul_bias_hash)
+	HashOfLinear                  = uint64(C.kg_dd4f7221_linear_hash)
+	HashOfLoRA                    = uint64(C.kg_dd4f7221_lora_hash)
+	HashOfMatMul                  = uint64(C.kg_dd4f7221_matmul_hash)
+	HashOfMatMulBias              = uint64(C.kg_dd4f7221_matmul_bias_hash)
+	HashOfMatMulBiasGELU          = uint64(C.kg_dd4f7221_matmul_bias_gelu_hash)
+	HashOfMatMulBiasGELUErf       = uint64(C.kg_dd4f7221_matmul_bias_gelu_erf_hash)
+	HashOfMatMulBiasResidual      = uint64(C.kg_dd4f7221_matmul_bias_residual_hash)
 )

@@ -391,3 +391,16 @@ var (
 	MatMulBiasResidualGradTtBF163     unsafe.Pointer
 	MatMulBiasResidualGradTtBF164     unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfGELUMatMulBias          uint64
+	HashOfLayerNormGELUMatMulBias uint64
+	HashOfLinear                  uint64
+	HashOfLoRA                    uint64
+	HashOfMatMul                  uint64
+	HashOfMatMulBias              uint64
+	HashOfMatMulBiasGELU          uint64
+	HashOfMatMulBiasGELUErf       uint64
+	HashOfMatMulBiasResidual      uint64
+)

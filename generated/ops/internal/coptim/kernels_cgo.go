@@ -11,19 +11,23 @@ package coptim
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_adam_hash;
 void kg_dd4f7221_adam_shadow_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adam_shadow_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adam_shadow_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adam_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adam_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adam_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_adamw_hash;
 void kg_dd4f7221_adamw_shadow_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adamw_shadow_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adamw_shadow_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adamw_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adamw_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_adamw_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_clip_factor_hash;
 void kg_dd4f7221_clip_factor(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_global_norm_sq_hash;
 void kg_dd4f7221_global_norm_sq_total_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_global_norm_sq_total_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_global_norm_sq_total_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -36,6 +40,7 @@ void kg_dd4f7221_global_norm_sq_f16_1(const struct kg_call *call, int64_t lo, in
 void kg_dd4f7221_global_norm_sq_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_global_norm_sq_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_global_norm_sq_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_sgd_hash;
 void kg_dd4f7221_sgd_shadow_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sgd_shadow_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sgd_shadow_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -80,4 +85,13 @@ var (
 	SGDF32                 = unsafe.Pointer(C.kg_dd4f7221_sgd_f32)
 	SGDF16                 = unsafe.Pointer(C.kg_dd4f7221_sgd_f16)
 	SGDBF16                = unsafe.Pointer(C.kg_dd4f7221_sgd_bf16)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfAdam         = uint64(C.kg_dd4f7221_adam_hash)
+	HashOfAdamW        = uint64(C.kg_dd4f7221_adamw_hash)
+	HashOfClipFactor   = uint64(C.kg_dd4f7221_clip_factor_hash)
+	HashOfGlobalNormSq = uint64(C.kg_dd4f7221_global_norm_sq_hash)
+	HashOfSGD          = uint64(C.kg_dd4f7221_sgd_hash)
 )

@@ -41,3 +41,12 @@ var (
 	SGDF16                 unsafe.Pointer
 	SGDBF16                unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfAdam         uint64
+	HashOfAdamW        uint64
+	HashOfClipFactor   uint64
+	HashOfGlobalNormSq uint64
+	HashOfSGD          uint64
+)

@@ -11,15 +11,18 @@ package creduce
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_bias_grad_hash;
 void kg_dd4f7221_bias_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_bias_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_bias_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_count_nonfinite_hash;
 void kg_dd4f7221_count_nonfinite_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_dot_hash;
 void kg_dd4f7221_dot_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -29,6 +32,7 @@ void kg_dd4f7221_dot_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_masked_mean_hash;
 void kg_dd4f7221_masked_mean_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -41,12 +45,14 @@ void kg_dd4f7221_masked_mean_grad_f16_1(const struct kg_call *call, int64_t lo, 
 void kg_dd4f7221_masked_mean_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_max_hash;
 void kg_dd4f7221_max_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_max_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_max_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_max_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_max_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_max_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_mean_hash;
 void kg_dd4f7221_mean_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -56,6 +62,7 @@ void kg_dd4f7221_mean_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi)
 void kg_dd4f7221_mean_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_sum_hash;
 void kg_dd4f7221_sum_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -65,6 +72,7 @@ void kg_dd4f7221_sum_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_sum_sq_hash;
 void kg_dd4f7221_sum_sq_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -144,4 +152,16 @@ var (
 	SumSqGradF32        = unsafe.Pointer(C.kg_dd4f7221_sum_sq_grad_f32)
 	SumSqGradF16        = unsafe.Pointer(C.kg_dd4f7221_sum_sq_grad_f16)
 	SumSqGradBF16       = unsafe.Pointer(C.kg_dd4f7221_sum_sq_grad_bf16)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfBiasGrad       = uint64(C.kg_dd4f7221_bias_grad_hash)
+	HashOfCountNonfinite = uint64(C.kg_dd4f7221_count_nonfinite_hash)
+	HashOfDot            = uint64(C.kg_dd4f7221_dot_hash)
+	HashOfMaskedMean     = uint64(C.kg_dd4f7221_masked_mean_hash)
+	HashOfMax            = uint64(C.kg_dd4f7221_max_hash)
+	HashOfMean           = uint64(C.kg_dd4f7221_mean_hash)
+	HashOfSum            = uint64(C.kg_dd4f7221_sum_hash)
+	HashOfSumSq          = uint64(C.kg_dd4f7221_sum_sq_hash)
 )

@@ -73,3 +73,15 @@ var (
 	SumSqGradF16        unsafe.Pointer
 	SumSqGradBF16       unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfBiasGrad       uint64
+	HashOfCountNonfinite uint64
+	HashOfDot            uint64
+	HashOfMaskedMean     uint64
+	HashOfMax            uint64
+	HashOfMean           uint64
+	HashOfSum            uint64
+	HashOfSumSq          uint64
+)

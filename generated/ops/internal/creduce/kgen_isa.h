@@ -32,7 +32,246 @@
 /* Whether kg_fma is fused in this pass. */
 #define KG_FUSED (KG_ISA > 0 || KG_NEON)
 
-#include "kgen_names.h"
+
+/* kgen_names.h: the names that each pass defines anew. In a pass, kg_exp is
+ * kg_exp_base, kg_exp_avx2 or kg_exp_avx512. */
+#ifndef KGEN_NAMES_H
+#define KGEN_NAMES_H
+
+#define KG_PASTE2(a, b) a##b
+#define KG_PASTE(a, b) KG_PASTE2(a, b)
+#define KG_NAME(x) KG_PASTE(x, KG_SUFFIX)
+
+#define vf KG_NAME(kg_vf)
+#define vi KG_NAME(kg_vi)
+#define vu KG_NAME(kg_vu)
+#define vd KG_NAME(kg_vd)
+#define vl KG_NAME(kg_vl)
+#define vq KG_NAME(kg_vq)
+#define vm vi
+
+#define kg_abs KG_NAME(kg_abs)
+#define kg_absi KG_NAME(kg_absi)
+#define kg_addiop KG_NAME(kg_addiop)
+#define kg_addop KG_NAME(kg_addop)
+#define kg_arg_lowest KG_NAME(kg_arg_lowest)
+#define kg_arg_put KG_NAME(kg_arg_put)
+#define kg_arg_tie KG_NAME(kg_arg_tie)
+#define kg_argmax_merge KG_NAME(kg_argmax_merge)
+#define kg_argmax_start KG_NAME(kg_argmax_start)
+#define kg_argmax_update KG_NAME(kg_argmax_update)
+#define kg_argmax_updaten KG_NAME(kg_argmax_updaten)
+#define kg_argmin_merge KG_NAME(kg_argmin_merge)
+#define kg_argmin_start KG_NAME(kg_argmin_start)
+#define kg_argmin_update KG_NAME(kg_argmin_update)
+#define kg_argmin_updaten KG_NAME(kg_argmin_updaten)
+#define kg_ceil KG_NAME(kg_ceil)
+#define kg_cvt_f16 KG_NAME(kg_cvt_f16)
+#define kg_cvt_u16 KG_NAME(kg_cvt_u16)
+#define kg_cvt_u8 KG_NAME(kg_cvt_u8)
+#define kg_dcat KG_NAME(kg_dcat)
+#define kg_dcati KG_NAME(kg_dcati)
+#define kg_dhi KG_NAME(kg_dhi)
+#define kg_dhii KG_NAME(kg_dhii)
+#define kg_divi KG_NAME(kg_divi)
+#define kg_dlo KG_NAME(kg_dlo)
+#define kg_dloi KG_NAME(kg_dloi)
+#define kg_erf KG_NAME(kg_erf)
+#define kg_exp KG_NAME(kg_exp)
+#define kg_exp2d KG_NAME(kg_exp2d)
+#define kg_expm1 KG_NAME(kg_expm1)
+#define kg_expr KG_NAME(kg_expr)
+#define kg_f2i KG_NAME(kg_f2i)
+#define kg_first KG_NAME(kg_first)
+#define kg_floor KG_NAME(kg_floor)
+#define kg_fma KG_NAME(kg_fma)
+#define kg_from_bytes KG_NAME(kg_from_bytes)
+#define kg_gather_bf16 KG_NAME(kg_gather_bf16)
+#define kg_gather_f16 KG_NAME(kg_gather_f16)
+#define kg_gather_f32 KG_NAME(kg_gather_f32)
+#define kg_gather_i32 KG_NAME(kg_gather_i32)
+#define kg_gather_u8 KG_NAME(kg_gather_u8)
+#define kg_gemm_block KG_NAME(kg_gemm_block)
+#define kg_gemm_cut KG_NAME(kg_gemm_cut)
+#define kg_gemm_edge KG_NAME(kg_gemm_edge)
+#define kg_gemm_rows KG_NAME(kg_gemm_rows)
+#define kg_gemm_rows4 KG_NAME(kg_gemm_rows4)
+#define kg_half_ld KG_NAME(kg_half_ld)
+#define kg_half_st KG_NAME(kg_half_st)
+#define kg_hall KG_NAME(kg_hall)
+#define kg_hany KG_NAME(kg_hany)
+#define kg_hargmax KG_NAME(kg_hargmax)
+#define kg_hargmin KG_NAME(kg_hargmin)
+#define kg_hmax KG_NAME(kg_hmax)
+#define kg_hmaxi KG_NAME(kg_hmaxi)
+#define kg_hmin KG_NAME(kg_hmin)
+#define kg_hmini KG_NAME(kg_hmini)
+#define kg_hprod KG_NAME(kg_hprod)
+#define kg_hprodi KG_NAME(kg_hprodi)
+#define kg_hsum KG_NAME(kg_hsum)
+#define kg_hsumi KG_NAME(kg_hsumi)
+#define kg_i2f KG_NAME(kg_i2f)
+#define kg_iota KG_NAME(kg_iota)
+#define kg_isinf KG_NAME(kg_isinf)
+#define kg_isnan KG_NAME(kg_isnan)
+#define kg_ld_bf16 KG_NAME(kg_ld_bf16)
+#define kg_ld_f16 KG_NAME(kg_ld_f16)
+#define kg_ld_f32 KG_NAME(kg_ld_f32)
+#define kg_ld_i32 KG_NAME(kg_ld_i32)
+#define kg_ld_u8 KG_NAME(kg_ld_u8)
+#define kg_load_bf16 KG_NAME(kg_load_bf16)
+#define kg_load_f16 KG_NAME(kg_load_f16)
+#define kg_load_f32 KG_NAME(kg_load_f32)
+#define kg_load_i32 KG_NAME(kg_load_i32)
+#define kg_load_u16 KG_NAME(kg_load_u16)
+#define kg_load_u8 KG_NAME(kg_load_u8)
+#define kg_loadn_bf16 KG_NAME(kg_loadn_bf16)
+#define kg_loadn_f16 KG_NAME(kg_loadn_f16)
+#define kg_loadn_f32 KG_NAME(kg_loadn_f32)
+#define kg_loadn_i32 KG_NAME(kg_loadn_i32)
+#define kg_loadn_u16 KG_NAME(kg_loadn_u16)
+#define kg_loadn_u8 KG_NAME(kg_loadn_u8)
+#define kg_log KG_NAME(kg_log)
+#define kg_log1p KG_NAME(kg_log1p)
+#define kg_log2d KG_NAME(kg_log2d)
+#define kg_logr KG_NAME(kg_logr)
+#define kg_mask KG_NAME(kg_mask)
+#define kg_max KG_NAME(kg_max)
+#define kg_maxc KG_NAME(kg_maxc)
+#define kg_maxi KG_NAME(kg_maxi)
+#define kg_maxiop KG_NAME(kg_maxiop)
+#define kg_min KG_NAME(kg_min)
+#define kg_minc KG_NAME(kg_minc)
+#define kg_mini KG_NAME(kg_mini)
+#define kg_miniop KG_NAME(kg_miniop)
+#define kg_mulhiu KG_NAME(kg_mulhiu)
+#define kg_muliop KG_NAME(kg_muliop)
+#define kg_mulop KG_NAME(kg_mulop)
+#define kg_mulwide KG_NAME(kg_mulwide)
+#define kg_narrow_bf16 KG_NAME(kg_narrow_bf16)
+#define kg_narrow_f16 KG_NAME(kg_narrow_f16)
+#define kg_narrow_u16 KG_NAME(kg_narrow_u16)
+#define kg_narrow_u8 KG_NAME(kg_narrow_u8)
+#define kg_pack_across_bf16 KG_NAME(kg_pack_across_bf16)
+#define kg_pack_across_bf16_1 KG_NAME(kg_pack_across_bf16_1)
+#define kg_pack_across_bf16_2 KG_NAME(kg_pack_across_bf16_2)
+#define kg_pack_across_f16 KG_NAME(kg_pack_across_f16)
+#define kg_pack_across_f16_1 KG_NAME(kg_pack_across_f16_1)
+#define kg_pack_across_f16_2 KG_NAME(kg_pack_across_f16_2)
+#define kg_pack_across_f32 KG_NAME(kg_pack_across_f32)
+#define kg_pack_across_f32_1 KG_NAME(kg_pack_across_f32_1)
+#define kg_pack_across_f32_2 KG_NAME(kg_pack_across_f32_2)
+#define kg_pack_along_bf16 KG_NAME(kg_pack_along_bf16)
+#define kg_pack_along_bf16_4 KG_NAME(kg_pack_along_bf16_4)
+#define kg_pack_along_f16 KG_NAME(kg_pack_along_f16)
+#define kg_pack_along_f16_4 KG_NAME(kg_pack_along_f16_4)
+#define kg_pack_along_f32 KG_NAME(kg_pack_along_f32)
+#define kg_pack_along_f32_4 KG_NAME(kg_pack_along_f32_4)
+#define kg_pack_put4 KG_NAME(kg_pack_put4)
+#define kg_packa_k_bf16 KG_NAME(kg_packa_k_bf16)
+#define kg_packa_k_f16 KG_NAME(kg_packa_k_f16)
+#define kg_packa_k_f32 KG_NAME(kg_packa_k_f32)
+#define kg_packa_m_bf16 KG_NAME(kg_packa_m_bf16)
+#define kg_packa_m_f16 KG_NAME(kg_packa_m_f16)
+#define kg_packa_m_f32 KG_NAME(kg_packa_m_f32)
+#define kg_packb_k_bf16 KG_NAME(kg_packb_k_bf16)
+#define kg_packb_k_f16 KG_NAME(kg_packb_k_f16)
+#define kg_packb_k_f32 KG_NAME(kg_packb_k_f32)
+#define kg_packb_n_bf16 KG_NAME(kg_packb_n_bf16)
+#define kg_packb_n_f16 KG_NAME(kg_packb_n_f16)
+#define kg_packb_n_f32 KG_NAME(kg_packb_n_f32)
+#define kg_philox KG_NAME(kg_philox)
+#define kg_philox_at KG_NAME(kg_philox_at)
+#define kg_pow KG_NAME(kg_pow)
+#define kg_put_a KG_NAME(kg_put_a)
+#define kg_put_a_depth KG_NAME(kg_put_a_depth)
+#define kg_put_a_side KG_NAME(kg_put_a_side)
+#define kg_put_b KG_NAME(kg_put_b)
+#define kg_put_b_depth KG_NAME(kg_put_b_depth)
+#define kg_put_b_side KG_NAME(kg_put_b_side)
+#define kg_quarter KG_NAME(kg_quarter)
+#define kg_remi KG_NAME(kg_remi)
+#define kg_round KG_NAME(kg_round)
+#define kg_round_bf16 KG_NAME(kg_round_bf16)
+#define kg_round_f16 KG_NAME(kg_round_f16)
+#define kg_rsqrt KG_NAME(kg_rsqrt)
+#define kg_scale KG_NAME(kg_scale)
+#define kg_select KG_NAME(kg_select)
+#define kg_selecti KG_NAME(kg_selecti)
+#define kg_sigmoid KG_NAME(kg_sigmoid)
+#define kg_sign KG_NAME(kg_sign)
+#define kg_splat KG_NAME(kg_splat)
+#define kg_splati KG_NAME(kg_splati)
+#define kg_splatu KG_NAME(kg_splatu)
+#define kg_spread KG_NAME(kg_spread)
+#define kg_sqrt KG_NAME(kg_sqrt)
+#define kg_st_bf16 KG_NAME(kg_st_bf16)
+#define kg_st_f16 KG_NAME(kg_st_f16)
+#define kg_st_f32 KG_NAME(kg_st_f32)
+#define kg_st_i32 KG_NAME(kg_st_i32)
+#define kg_st_u8 KG_NAME(kg_st_u8)
+#define kg_store_bf16 KG_NAME(kg_store_bf16)
+#define kg_store_f16 KG_NAME(kg_store_f16)
+#define kg_store_f32 KG_NAME(kg_store_f32)
+#define kg_store_i32 KG_NAME(kg_store_i32)
+#define kg_store_u16 KG_NAME(kg_store_u16)
+#define kg_store_u8 KG_NAME(kg_store_u8)
+#define kg_storeh KG_NAME(kg_storeh)
+#define kg_storen_bf16 KG_NAME(kg_storen_bf16)
+#define kg_storen_f16 KG_NAME(kg_storen_f16)
+#define kg_storen_f32 KG_NAME(kg_storen_f32)
+#define kg_storen_i32 KG_NAME(kg_storen_i32)
+#define kg_storen_u16 KG_NAME(kg_storen_u16)
+#define kg_storen_u8 KG_NAME(kg_storen_u8)
+#define kg_storeq KG_NAME(kg_storeq)
+#define kg_stream_end KG_NAME(kg_stream_end)
+#define kg_stream_f32 KG_NAME(kg_stream_f32)
+#define kg_swap1 KG_NAME(kg_swap1)
+#define kg_swap2 KG_NAME(kg_swap2)
+#define kg_swap4 KG_NAME(kg_swap4)
+#define kg_swap8 KG_NAME(kg_swap8)
+#define kg_tanh KG_NAME(kg_tanh)
+#define kg_to_bytes KG_NAME(kg_to_bytes)
+#define kg_transpose4 KG_NAME(kg_transpose4)
+#define kg_uniform KG_NAME(kg_uniform)
+#define kg_whole KG_NAME(kg_whole)
+#define kg_widen_f16 KG_NAME(kg_widen_f16)
+#define kg_widen_u16 KG_NAME(kg_widen_u16)
+#define kg_widen_u8 KG_NAME(kg_widen_u8)
+#define kgs_abs KG_NAME(kgs_abs)
+#define kgs_absi KG_NAME(kgs_absi)
+#define kgs_ceil KG_NAME(kgs_ceil)
+#define kgs_divi KG_NAME(kgs_divi)
+#define kgs_erf KG_NAME(kgs_erf)
+#define kgs_exp KG_NAME(kgs_exp)
+#define kgs_expm1 KG_NAME(kgs_expm1)
+#define kgs_f2i KG_NAME(kgs_f2i)
+#define kgs_floor KG_NAME(kgs_floor)
+#define kgs_fma KG_NAME(kgs_fma)
+#define kgs_i2f KG_NAME(kgs_i2f)
+#define kgs_isinf KG_NAME(kgs_isinf)
+#define kgs_isnan KG_NAME(kgs_isnan)
+#define kgs_log KG_NAME(kgs_log)
+#define kgs_log1p KG_NAME(kgs_log1p)
+#define kgs_max KG_NAME(kgs_max)
+#define kgs_maxi KG_NAME(kgs_maxi)
+#define kgs_min KG_NAME(kgs_min)
+#define kgs_mini KG_NAME(kgs_mini)
+#define kgs_philox KG_NAME(kgs_philox)
+#define kgs_pow KG_NAME(kgs_pow)
+#define kgs_remi KG_NAME(kgs_remi)
+#define kgs_round KG_NAME(kgs_round)
+#define kgs_round_bf16 KG_NAME(kgs_round_bf16)
+#define kgs_round_f16 KG_NAME(kgs_round_f16)
+#define kgs_rsqrt KG_NAME(kgs_rsqrt)
+#define kgs_sigmoid KG_NAME(kgs_sigmoid)
+#define kgs_sign KG_NAME(kgs_sign)
+#define kgs_sqrt KG_NAME(kgs_sqrt)
+#define kgs_tanh KG_NAME(kgs_tanh)
+#define kgs_uniform KG_NAME(kgs_uniform)
+
+#endif
+
 
 #define KG_FN static inline __attribute__((always_inline, unused))
 #define KG_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -44,7 +283,74 @@ typedef uint16_t kg_bf16; /* the high half of the bits of a float */
 /* Where an output has more bytes than this, kg_stream_f32 pays. */
 #define KG_STREAM_MIN ((int64_t)1 << 24)
 
-#include "kgen_bytes.h"
+
+/* kgen_bytes.h: up to 16 bytes in two words, for the ends of rows. Nothing
+ * outside the n bytes is touched. */
+#ifndef KGEN_BYTES_H
+#define KGEN_BYTES_H
+
+typedef struct kg_bytes {
+	uint64_t lo, hi;
+} kg_bytes;
+
+/* kg_bytes_ld8 loads n <= 8 bytes, the rest zero. */
+KG_FN uint64_t kg_bytes_ld8(const uint8_t *p, int n) {
+	uint64_t a = 0;
+	uint32_t b, c;
+	uint16_t d, e;
+	if (n >= 8) {
+		memcpy(&a, p, 8);
+	} else if (n >= 4) {
+		memcpy(&b, p, 4);
+		memcpy(&c, p + n - 4, 4);
+		a = (uint64_t)b | (uint64_t)c << (8 * (n - 4));
+	} else if (n >= 2) {
+		memcpy(&d, p, 2);
+		memcpy(&e, p + n - 2, 2);
+		a = (uint64_t)d | (uint64_t)e << (8 * (n - 2));
+	} else if (n == 1) {
+		a = *p;
+	}
+	return a;
+}
+
+/* kg_bytes_st8 stores the low n <= 8 bytes of a. */
+KG_FN void kg_bytes_st8(uint8_t *p, uint64_t a, int n) {
+	uint32_t b = (uint32_t)a, c;
+	uint16_t d = (uint16_t)a, e;
+	if (n >= 8) {
+		memcpy(p, &a, 8);
+	} else if (n >= 4) {
+		c = (uint32_t)(a >> (8 * (n - 4)));
+		memcpy(p, &b, 4);
+		memcpy(p + n - 4, &c, 4);
+	} else if (n >= 2) {
+		e = (uint16_t)(a >> (8 * (n - 2)));
+		memcpy(p, &d, 2);
+		memcpy(p + n - 2, &e, 2);
+	} else if (n == 1) {
+		*p = (uint8_t)a;
+	}
+}
+
+/* kg_bytes_ld loads n <= 16 bytes, the rest zero. */
+KG_FN kg_bytes kg_bytes_ld(const void *p, int n) {
+	kg_bytes r;
+	r.lo = kg_bytes_ld8((const uint8_t *)p, n);
+	r.hi = n > 8 ? kg_bytes_ld8((const uint8_t *)p + 8, n - 8) : 0;
+	return r;
+}
+
+/* kg_bytes_st stores the low n <= 16 bytes of b. */
+KG_FN void kg_bytes_st(void *p, kg_bytes b, int n) {
+	kg_bytes_st8((uint8_t *)p, b.lo, n);
+	if (n > 8) {
+		kg_bytes_st8((uint8_t *)p + 8, b.hi, n - 8);
+	}
+}
+
+#endif
+
 
 #if defined(__clang__)
 #pragma clang diagnostic push

@@ -11,21 +11,25 @@ package crows
 
 struct kg_call;
 
+extern const uint64_t kg_dd4f7221_argmax_hash;
 void kg_dd4f7221_argmax_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_argmax_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_argmax_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_cosine_similarity_hash;
 void kg_dd4f7221_cosine_similarity_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cosine_similarity_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cosine_similarity_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cosine_similarity_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cosine_similarity_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cosine_similarity_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_l2_normalize_hash;
 void kg_dd4f7221_l2_normalize_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_l2_normalize_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_l2_normalize_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_l2_normalize_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_l2_normalize_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_l2_normalize_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_layernorm_hash;
 void kg_dd4f7221_layernorm_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -35,12 +39,14 @@ void kg_dd4f7221_layernorm_grad_f16_1(const struct kg_call *call, int64_t lo, in
 void kg_dd4f7221_layernorm_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_log_softmax_hash;
 void kg_dd4f7221_log_softmax_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_softmax_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_softmax_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_softmax_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_softmax_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_softmax_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_rmsnorm_hash;
 void kg_dd4f7221_rmsnorm_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rmsnorm_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rmsnorm_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -50,21 +56,25 @@ void kg_dd4f7221_rmsnorm_grad_f16_1(const struct kg_call *call, int64_t lo, int6
 void kg_dd4f7221_rmsnorm_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rmsnorm_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_rmsnorm_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_row_max_hash;
 void kg_dd4f7221_row_max_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_max_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_max_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_row_mean_hash;
 void kg_dd4f7221_row_mean_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_mean_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_mean_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_mean_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_mean_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_mean_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_row_sum_hash;
 void kg_dd4f7221_row_sum_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_sum_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_sum_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_sum_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_sum_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_row_sum_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_softmax_hash;
 void kg_dd4f7221_softmax_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_softmax_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_softmax_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -138,4 +148,18 @@ var (
 	SoftmaxGradF32           = unsafe.Pointer(C.kg_dd4f7221_softmax_grad_f32)
 	SoftmaxGradF16           = unsafe.Pointer(C.kg_dd4f7221_softmax_grad_f16)
 	SoftmaxGradBF16          = unsafe.Pointer(C.kg_dd4f7221_softmax_grad_bf16)
+)
+
+// The hashes of the specs that the C sources were made from.
+var (
+	HashOfArgmax           = uint64(C.kg_dd4f7221_argmax_hash)
+	HashOfCosineSimilarity = uint64(C.kg_dd4f7221_cosine_similarity_hash)
+	HashOfL2Normalize      = uint64(C.kg_dd4f7221_l2_normalize_hash)
+	HashOfLayerNorm        = uint64(C.kg_dd4f7221_layernorm_hash)
+	HashOfLogSoftmax       = uint64(C.kg_dd4f7221_log_softmax_hash)
+	HashOfRMSNorm          = uint64(C.kg_dd4f7221_rmsnorm_hash)
+	HashOfRowMax           = uint64(C.kg_dd4f7221_row_max_hash)
+	HashOfRowMean          = uint64(C.kg_dd4f7221_row_mean_hash)
+	HashOfRowSum           = uint64(C.kg_dd4f7221_row_sum_hash)
+	HashOfSoftmax          = uint64(C.kg_dd4f7221_softmax_hash)
 )

@@ -70,3 +70,17 @@ var (
 	SoftmaxGradF16           unsafe.Pointer
 	SoftmaxGradBF16          unsafe.Pointer
 )
+
+// Nor is there a source with a hash.
+var (
+	HashOfArgmax           uint64
+	HashOfCosineSimilarity uint64
+	HashOfL2Normalize      uint64
+	HashOfLayerNorm        uint64
+	HashOfLogSoftmax       uint64
+	HashOfRMSNorm          uint64
+	HashOfRowMax           uint64
+	HashOfRowMean          uint64
+	HashOfRowSum           uint64
+	HashOfSoftmax          uint64
+)

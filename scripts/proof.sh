@@ -1,0 +1,26 @@
+#!/bin/sh
+# What takes longer than `make test` may, before a release. The log goes to
+# docs/proof/ with date and command.
+set -eu
+cd "$(dirname "$0")/.."
+export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
+minutes=${FUZZ_MINUTES:-30}
+mkdir -p docs/proof
+log=docs/proof/$(date -u +%Y-%m-%d).log
+
+run() {
+	printf '\n$ %s\n' "$*"
+	"$@"
+}
+
+{
+	printf 'make proof, %s, %s, %s\n' "$(date -u '+%Y-%m-%d %H:%M UTC')" "$(go version)" "$(cc --version | head -1)"
+	run go run ./cmd/kgen check
+	run go run ./cmd/kgen sim --check
+	run go test -tags proof -timeout 2h ./gen/emit/msl
+	run go test -timeout 2h ./tests/mutation -full
+	run env KGEN_FUZZ_MINUTES="$minutes" go test -timeout 3h -v -run TestLong ./tests/fuzz
+	run go test -timeout 12h -run Ulp ./tests/cpu -full
+	printf '\nproof: all passed\n'
+} 2>&1 | tee "$log"
+grep -q '^proof: all passed$' "$log"
