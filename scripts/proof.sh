@@ -19,8 +19,8 @@ run() {
 	run go run ./cmd/kgen sim --check
 	run go test -tags proof -timeout 2h ./gen/emit/msl
 	run go test -timeout 2h ./tests/mutation -full
-	run env KGEN_FUZZ_MINUTES="$minutes" go test -timeout 3h -v -run TestLong ./tests/fuzz
-	run go test -timeout 12h -run Ulp ./tests/cpu -full
+	run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v -run TestSeeds ./tests/fuzz
+	run go test -timeout 0 -run TestMath ./tests/cpu -full
 	printf '\nproof: all passed\n'
 } 2>&1 | tee "$log"
 grep -q '^proof: all passed$' "$log"
