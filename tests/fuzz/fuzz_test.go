@@ -3,7 +3,9 @@
 package fuzz
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -11,45 +13,146 @@ import (
 	"github.com/kernelgen/kgen/gen/sim"
 )
 
-// TestSeeds draws specs from the seeds 0, 1, 2, … for KGEN_FUZZ_MINUTES minutes
-// (one, when it is not set), and reports each that a stage gets wrong, shrunk.
+const (
+	batch      = 12 // specimens that are compiled as one source
+	fixedSeeds = 48 // tried by TestSeeds
+	moreSeeds  = 12 // tried by TestLong when no time is given
+	simEvery   = 4  // one batch of so many runs on the simulated GPU too
+	shrinkTime = 20 * time.Second
+)
+
+// leastNarrow is the share of the compared elements whose bounds must be narrow
+// enough to tell right from wrong.
+const leastNarrow = 0.5
+
+// TestSeeds tries the specs of the first seeds.
 func TestSeeds(t *testing.T) {
-	minutes := 1
-	if s := os.Getenv("KGEN_FUZZ_MINUTES"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatalf("KGEN_FUZZ_MINUTES: %v", err)
-		}
-		minutes = n
+	b := newBench(t)
+	for from := uint64(0); from < fixedSeeds; from += batch {
+		b.try(t, from)
 	}
+	b.finish(t)
+}
+
+// TestLong goes on with the seeds after those of TestSeeds: for
+// KGEN_FUZZ_MINUTES minutes, or a few when it is not set.
+func TestLong(t *testing.T) {
+	b := newBench(t)
+	from := uint64(fixedSeeds)
+	minutes, given := minutesGiven(t)
+	if !given {
+		for end := from + moreSeeds; from < end; from += batch {
+			b.try(t, from)
+		}
+	}
+	for end := time.Now().Add(minutes); time.Now().Before(end); from += batch {
+		b.try(t, from)
+	}
+	b.finish(t)
+}
+
+func minutesGiven(t *testing.T) (time.Duration, bool) {
+	text, given := os.LookupEnv("KGEN_FUZZ_MINUTES")
+	if !given {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n <= 0 {
+		t.Fatalf("KGEN_FUZZ_MINUTES is %q: give a number of minutes above 0", text)
+	}
+	return time.Duration(n * float64(time.Minute)), true
+}
+
+// FuzzSpecs lets the bytes of the fuzzing engine decide what a spec looks like.
+func FuzzSpecs(f *testing.F) {
+	l := newBench(f).lab
+	for seed := range uint64(3) {
+		f.Add(bytesOf(seed))
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte) {
+		m := write(&dice{bytes})
+		list := []specimen{{model: m, text: m.text(), calls: 2}}
+		unexplained(t, l, list, l.try(list))
+	})
+}
+
+// bench is a lab with the count of what is already known to be wrong.
+type bench struct {
+	lab     *lab
+	sim     *simTarget
+	batches int
+	known   map[string]int
+}
+
+func newBench(t testing.TB) *bench {
 	cc, err := newCC(t.TempDir(), "-O1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{c: cc, sim: &simTarget{dir: t.TempDir(), san: sim.Address | sim.Undefined}}
-	seed := uint64(0)
-	for end := time.Now().Add(time.Duration(minutes) * time.Minute); time.Now().Before(end); {
-		var list []specimen
-		for range 16 {
-			m := write(rolled(seed))
-			list = append(list, specimen{model: m, text: m.text(), seed: seed, calls: 3})
-			seed++
-		}
-		l.report(t, list)
-	}
-	t.Log(&l.stats)
+	s := &simTarget{dir: t.TempDir(), san: sim.Address | sim.Undefined}
+	return &bench{lab: &lab{c: cc}, sim: s, known: map[string]int{}}
 }
 
-// report tries the specimens and shrinks the first finding of each.
-func (l *lab) report(t *testing.T, list []specimen) {
+// try runs the specs of a batch of seeds.
+func (b *bench) try(t *testing.T, from uint64) {
 	t.Helper()
-	done := map[int]bool{}
-	for _, f := range l.try(list) {
+	b.lab.sim = nil
+	if b.batches%simEvery == 0 {
+		b.lab.sim = b.sim
+	}
+	b.batches++
+	list := seeded(from, batch)
+	for name, n := range unexplained(t, b.lab, list, b.lab.try(list)) {
+		b.known[name] += n
+	}
+}
+
+func seeded(from uint64, n int) []specimen {
+	var list []specimen
+	for i := range uint64(n) {
+		m := write(rolled(from + i))
+		list = append(list, specimen{model: m, text: m.text(), seed: from + i, calls: 3})
+	}
+	return list
+}
+
+// unexplained reports, shrunk, the first finding of each specimen that no known
+// fault explains. It counts the others by fault.
+func unexplained(t *testing.T, l *lab, list []specimen, found []finding) map[string]int {
+	t.Helper()
+	known, done := map[string]int{}, map[int]bool{}
+	for _, f := range found {
+		s := list[f.at]
+		if name := explained(&f, s.text); name != "" {
+			known[name]++
+			continue
+		}
 		if done[f.at] {
 			continue
 		}
 		done[f.at] = true
-		s, g := l.shrink(list[f.at], f, 20*time.Second)
-		t.Errorf("seed %d: %v\n%s", s.seed, &g, s.text)
+		t.Errorf("seed %d: %v", s.seed, &f)
+		small, g := l.shrink(s, f, shrinkTime)
+		t.Errorf("shrunk: %v\n%s", &g, small.text)
+	}
+	return known
+}
+
+// finish prints the counts, and fails where they say that too little was seen.
+func (b *bench) finish(t *testing.T) {
+	t.Helper()
+	s := &b.lab.stats
+	t.Log(s)
+	for _, name := range slices.Sorted(maps.Keys(b.known)) {
+		t.Logf("%d findings of the known fault %s", b.known[name], name)
+	}
+	for _, why := range slices.Sorted(maps.Keys(s.reasons)) {
+		t.Logf("%d programs not lowered: %s", s.reasons[why], why)
+	}
+	if s.launches == 0 || s.elements == 0 {
+		t.Errorf("nothing was launched or compared: %v", s)
+	}
+	if float64(s.narrow) < leastNarrow*float64(s.elements) {
+		t.Errorf("%d of %d elements have narrow bounds, want at least %.0f%%", s.narrow, s.elements, 100*leastNarrow)
 	}
 }

@@ -130,7 +130,7 @@ func (l *lowering) addIndex(a *acc, x, n ir.Expr, axis *expr.Axis) {
 	x = l.Name("x", x)
 	at := l.Value(&expr.Index{Node: expr.Node{K: expr.Int}, A: axis})
 	at = narrow(at, a.index.Type)
-	var better ir.Expr = &ir.Better{X: x, Best: lower.RefTo(a.v), Min: a.stage.Reduce == expr.Argmin}
+	better := a.beatenBy(x)
 	none := &ir.Bin{Op: ir.Eq, X: lower.RefTo(a.index), Y: lit32(math.MaxInt32, a.index.Type.Vec)}
 	better = &ir.Bin{Op: ir.Or, X: better, Y: none}
 	if n != nil {
@@ -141,6 +141,34 @@ func (l *lowering) addIndex(a *acc, x, n ir.Expr, axis *expr.Axis) {
 		&ir.Assign{V: a.v, X: &ir.Select{C: better, A: x, B: lower.RefTo(a.v)}},
 		&ir.Assign{V: a.index, X: &ir.Select{C: better, A: at, B: lower.RefTo(a.index)}},
 	)
+}
+
+// beatenBy is whether x is better than what a has. Ints have no NaN that wins.
+func (a *acc) beatenBy(x ir.Expr) ir.Expr {
+	least := a.stage.Reduce == expr.Argmin
+	switch {
+	case a.v.Type.Elem == ir.F32:
+		return &ir.Better{X: x, Best: lower.RefTo(a.v), Min: least}
+	case least:
+		return &ir.Bin{Op: ir.Lt, X: x, Y: lower.RefTo(a.v)}
+	}
+	return &ir.Bin{Op: ir.Gt, X: x, Y: lower.RefTo(a.v)}
+}
+
+// winner is the index of the best lane, of equal ones the lowest index.
+func (l *lowering) winner(a *acc) ir.Expr {
+	least := a.stage.Reduce == expr.Argmin
+	if a.v.Type.Elem == ir.F32 {
+		return &ir.Winner{Best: lower.RefTo(a.v), Index: lower.RefTo(a.index), Min: least}
+	}
+	fold := ir.FoldMax
+	if least {
+		fold = ir.FoldMin
+	}
+	best := l.Name("best", &ir.Horizontal{Fold: fold, X: lower.RefTo(a.v)})
+	won := &ir.Bin{Op: ir.Eq, X: lower.RefTo(a.v), Y: lower.Splat(best)}
+	at := &ir.Select{C: won, A: lower.RefTo(a.index), B: lit32(math.MaxInt32, true)}
+	return &ir.Horizontal{Fold: ir.FoldMin, X: at}
 }
 
 func lit32(n int64, vec bool) ir.Expr {
@@ -156,7 +184,7 @@ func (l *lowering) result(a *acc) ir.Expr {
 	if a.index != nil {
 		var at ir.Expr = lower.RefTo(a.index)
 		if a.v.Type.Vec {
-			at = &ir.Winner{Best: lower.RefTo(a.v), Index: at, Min: a.stage.Reduce == expr.Argmin}
+			at = l.winner(a)
 		}
 		at = l.Name(a.stage.Let.Name, at)
 		none := &ir.Bin{Op: ir.Eq, X: at, Y: lit32(math.MaxInt32, false)}
