@@ -134,7 +134,8 @@ func (d *Device) acquire(n int64) (lease, error) {
 	}
 	l, err := d.pool.acquire(n + guardBytes)
 	if err == nil {
-		setGuard(l.ptr, l.bytes)
+		setEmpty(l.ptr, n)
+		setGuard(unsafe.Add(l.ptr, n), l.bytes-n)
 	}
 	return l, err
 }

@@ -9,8 +9,26 @@ import (
 // than the widest vector, so that a tail that is one vector too long shows.
 const guardBytes = 256
 
-// guardByte is what they hold. Four of them are a NaN.
-const guardByte = 0xff
+// emptyByte is what memory holds that was not written yet. Four of them are a
+// NaN.
+const emptyByte = 0xff
+
+func setEmpty(p unsafe.Pointer, n int64) {
+	mem := bytesAt(p, n)
+	for i := range mem {
+		mem[i] = emptyByte
+	}
+}
+
+// guardAt is the byte that a guard holds at an address. Four of them are a
+// signalling NaN, which no arithmetic returns, that depends on the address: a
+// kernel that reads behind one tensor and writes behind another one does not
+// write what is there.
+func guardAt(address uintptr) byte {
+	const hash, payload = 0x9e3779b1, 0x3ffffe
+	word := 0x7f800001 | uint32(address>>2)*hash&payload
+	return byte(word >> (address & 3 * 8))
+}
 
 // guard is a range of the arena that no command may write.
 type guard struct {
@@ -38,14 +56,14 @@ func (p *planner) spread(out *plan) int64 {
 func setGuard(p unsafe.Pointer, n int64) {
 	mem := bytesAt(p, n)
 	for i := range mem {
-		mem[i] = guardByte
+		mem[i] = guardAt(uintptr(p) + uintptr(i))
 	}
 }
 
 // written returns the first byte of a guard that is not what it was, or -1.
 func written(p unsafe.Pointer, n int64) int64 {
 	for i, b := range bytesAt(p, n) {
-		if b != guardByte {
+		if b != guardAt(uintptr(p)+uintptr(i)) {
 			return int64(i)
 		}
 	}

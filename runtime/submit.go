@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
 )
@@ -201,7 +202,10 @@ func (d *Device) prepare(r *run) error {
 		return d.outOfMemory(r, failed)
 	}
 	if d.guards {
-		setGuard(r.arena.ptr, plan.arena)
+		setEmpty(r.arena.ptr, plan.arena)
+		for _, g := range plan.guards {
+			setGuard(unsafe.Add(r.arena.ptr, g.off), g.end-g.off)
+		}
 	}
 	d.bases = append(d.bases[:0], r.arena.ptr)
 	for _, i := range plan.bases {

@@ -3,6 +3,7 @@ package optest
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/kernelgen/kgen/runtime"
 )
@@ -17,15 +18,60 @@ type arguments struct {
 	ins     []array
 }
 
-// rounds is how many shapes are tried for each variant.
+// rounds is how many shapes with short extents are tried for each variant.
 const rounds = 5
 
 // The extents that a round gives to the axes, in turn, and the dimensions that
 // it gives to groups.
 var (
 	roundExtents = [rounds][]int{{4, 3, 5, 2}, {1}, {33, 70, 18, 7}, {6, 0, 3, 4}, {0, 5, 2, 3}}
-	roundGroups  = [rounds][][]int{{{2, 3}}, {{}}, {{5}, {3}}, {{3}}, {{2}, {0, 2}}}
+	roundGroups  = [rounds][][]int{{{2, 3}}, {{}}, {{7, 7}, {3}}, {{3}}, {{2}, {0, 2}}}
 )
+
+// A stretch makes one axis long. Rounds that do so follow the others, for each
+// axis in turn.
+type stretch struct {
+	extent int // of the long axis
+	others int // of all other axes
+}
+
+// The long extents give several work items, tiles and blocks of a sum, with
+// something left over, in kernels of every shape: one element more than whole
+// vectors, or one row more than whole tiles.
+var stretches = [...]stretch{{extent: 169, others: 2}, {extent: 9025, others: 3}}
+
+// wholeChunks come on top where a sum is cut into chunks: one chunk more than
+// whole vectors.
+const wholeChunks = 16
+
+// roundsOf is how many rounds there are for an op.
+func roundsOf(op *runtime.Op) int {
+	n := rounds
+	for _, axis := range op.Axes {
+		if isChosen(axis) {
+			n += len(stretches)
+		}
+	}
+	return n
+}
+
+// isChosen reports whether the extent of an axis is free to choose.
+func isChosen(axis runtime.Axis) bool { return axis.Extent == nil && axis.Chunk == 0 }
+
+// stretched is the extent of axis i, which is the n-th that is chosen, in a
+// round that makes an axis long.
+func stretched(op *runtime.Op, i, n, round int) int {
+	s := stretches[(round-rounds)%len(stretches)]
+	if n != (round-rounds)/len(stretches) {
+		return s.others
+	}
+	for _, axis := range op.Axes {
+		if slices.Contains(axis.ChunkOf, uint8(i)) {
+			return wholeChunks*int(axis.Chunk) + s.extent
+		}
+	}
+	return s.extent
+}
 
 // newArguments makes the arguments of a round. It reports false when none were
 // found that meet the op's conditions.
@@ -83,7 +129,7 @@ func randomParam(rng *rand.Rand, t runtime.ParamType) runtime.Scalar {
 func (a *arguments) chooseSizes(round int) bool {
 	a.dims, a.size = nil, nil
 	axes, groups := 0, 0
-	for _, axis := range a.op.Axes {
+	for i, axis := range a.op.Axes {
 		var dims []int
 		switch {
 		case axis.Extent != nil:
@@ -94,6 +140,9 @@ func (a *arguments) chooseSizes(round int) bool {
 			dims = []int{int(n)}
 		case axis.Chunk != 0:
 			dims = []int{1} // the runtime computes it
+		case round >= rounds:
+			dims = []int{stretched(a.op, i, axes, round)}
+			axes++
 		case axis.Group:
 			dims = roundGroups[round][groups%len(roundGroups[round])]
 			groups++

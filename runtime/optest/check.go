@@ -24,11 +24,13 @@ func Default[V float32 | int32 | uint32 | uint64 | bool](name string, v V) Param
 // Check runs every variant of op, and of its gradient if it has one, on the
 // default device and on the reference device and compares the results; and it
 // compares the gradient with the slope of the operation. Arguments are made for
-// several shapes, with extents of one and of zero among them, such that the
-// conditions of the op hold.
+// several shapes, with extents of one and of zero among them and each axis long
+// in some, such that the conditions of the op hold. The default device has
+// guards, so that it also shows what a kernel writes where it must not, or does
+// not write.
 func Check(t *testing.T, op *runtime.Op, params ...Param) {
 	t.Helper()
-	dev := open(t)
+	dev := open(t, runtime.WithGuards())
 	ref := open(t, runtime.Reference())
 	c := &checker{dev: dev, ref: ref, params: params}
 	for i := range op.Variants {
@@ -85,7 +87,7 @@ type reporter interface {
 // parity compares both devices for all rounds of arguments.
 func (c *checker) parity(t reporter, op *runtime.Op, variant int) {
 	tried := 0
-	for round := range rounds {
+	for round := range roundsOf(op) {
 		a, ok := newArguments(op, variant, round, c.params)
 		if !ok {
 			continue
