@@ -19,7 +19,7 @@ run() {
 	run go run ./cmd/kgen sim --check
 	run go test -tags proof -timeout 2h ./gen/emit/msl
 	run go test -timeout 2h ./tests/mutation -full
-	run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v -run TestSeeds ./tests/fuzz
+	run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v ./tests/fuzz
 	run go test -timeout 0 -run TestMath ./tests/cpu -full
 	printf '\nproof: all passed\n'
 } 2>&1 | tee "$log"

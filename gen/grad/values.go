@@ -34,6 +34,9 @@ func (b *builder) offerExpr(e expr.Expr, need []cond, read expr.Expr, let bool) 
 		b.offerExpr(e.A, append(slices.Clone(need), cond{e: e.C}), read, let)
 		b.offerExpr(e.B, append(slices.Clone(need), cond{e: e.C, neg: true}), read, let)
 	}
+	if !within(expr.UsedAxes(read), expr.UsedAxes(e)) {
+		return // an output that repeats the value along an axis
+	}
 	e = unstopped(e)
 	b.values = append(b.values, value{e: e, key: expr.Key(e), need: need, read: read, let: let})
 }

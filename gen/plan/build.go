@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -401,6 +400,9 @@ func (b *builder) accepts(i int, k *Kernel, s *Store) bool {
 			return false
 		}
 	}
+	if s.T.Role == expr.InOut && readsElsewhere(k, s.T) {
+		return false
+	}
 	depends := slices.ContainsFunc(expr.Reads(s.Expr), k.Local)
 	switch k.Shape {
 	case Map:
@@ -451,8 +453,6 @@ func (b *builder) lastReader(t *expr.Tensor) int {
 	}
 	return last
 }
-
-var errInOutElsewhere = errors.New("an inout's new value may read its old value at its own place only")
 
 func (b *builder) checkInOut(s *Store) error {
 	if s.T.Role == expr.InOut && !ownPlace(s.Expr, s.T) {

@@ -102,21 +102,33 @@ func findScatter(let *expr.Tensor, over []*expr.Axis, e expr.Expr) *ScatterOp {
 	}
 	axis := let.Axes[0]
 	sc := &ScatterOp{Acc: let, Axis: axis, Value: w.A}
+	var inner expr.Expr
 	for _, c := range conjuncts(w.C) {
-		if id := idOf(c, axis); id != nil && sc.ID == nil {
+		switch id := idOf(c, axis); {
+		case id != nil && sc.ID == nil:
 			sc.ID = id
-			continue
+		case expr.Uses(c, let.Axes[len(let.Axes)-1]):
+			inner = both(inner, c)
+		default:
+			sc.Cond = both(sc.Cond, c)
 		}
-		if sc.Cond == nil {
-			sc.Cond = c
-		} else {
-			sc.Cond = &expr.Binary{Node: expr.Node{K: expr.Bool, At: c.Pos()}, Op: expr.LogicAnd, X: sc.Cond, Y: c}
-		}
+	}
+	if inner != nil {
+		// What differs from column to column is no condition on the row.
+		sc.Value = &expr.Where{Node: w.Node, C: inner, A: w.A, B: w.B}
 	}
 	if sc.ID == nil || !within(expr.UsedAxes(sc.ID), over) || expr.Uses(sc.Value, axis) || sc.Cond != nil && expr.Uses(sc.Cond, axis) {
 		return nil
 	}
 	return sc
+}
+
+// both is x && y, where x may be nil.
+func both(x, y expr.Expr) expr.Expr {
+	if x == nil {
+		return y
+	}
+	return &expr.Binary{Node: expr.Node{K: expr.Bool, At: y.Pos()}, Op: expr.LogicAnd, X: x, Y: y}
 }
 
 // idOf returns the read that c compares with the index of axis.

@@ -162,17 +162,16 @@ func (k *Kernel) Writes() []*expr.Tensor {
 
 // New plans p. The error says which step has no kernel shape.
 func New(p *expr.Program) (*Plan, error) {
-	b := &builder{
-		plan:   &Plan{Program: p},
-		where:  map[*expr.Tensor]int{},
-		inline: map[*expr.Tensor]expr.Expr{},
+	b, err := place(p, p.Steps)
+	if err == nil && b.readsOverwritten() {
+		b, err = place(p, inOutsLast(p))
 	}
-	for _, s := range p.Steps {
-		if err := b.step(s); err != nil {
-			return nil, fmt.Errorf("%s: step %s: %w", p.Name, s.Result.Name, err)
-		}
+	if err != nil {
+		return nil, err
 	}
-	b.materialise()
+	if b.readsOverwritten() {
+		return nil, fmt.Errorf("%s: %w", p.Name, errOverwritten)
+	}
 	if p.Family != "" && !b.hasFamily(p.Family) {
 		return nil, fmt.Errorf("%s: family is pinned to %q, but the kernels are %s", p.Name, p.Family, b.shapes())
 	}

@@ -3,6 +3,7 @@
 package fuzz
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/kernelgen/kgen/gen/ir"
@@ -25,80 +26,101 @@ expr = "x * w + 0.25 * x"
 wrt = ["x"]
 `
 
-// TestCorrupt sees that a sound spec passes, and that a wrong operator in any of
-// its kernels is found out, on the CPU and on the simulated GPU.
+// everyPath are calls that between them run each path of a kernel: lanes along
+// one axis and along the other, whole vectors and what is left.
+func everyPath() []shapes {
+	return []shapes{{"R": {3}, "D": {67}}, {"R": {67}, "D": {1}}, {"R": {5}, "D": {3}}}
+}
+
+// TestCorrupt sees that a sound spec passes, and that each product of its
+// kernels which is made a sum is found out, on the CPU and on the simulated GPU.
 func TestCorrupt(t *testing.T) {
 	b := newBench(t)
 	b.lab.sim = b.sim
-	s := specimen{text: sound, seed: 1, calls: 3}
-	if found := b.lab.try([]specimen{s}); len(found) > 0 {
-		t.Fatalf("the sound spec: %v", &found[0])
+	for _, given := range everyPath() {
+		if found := b.lab.try([]specimen{{text: sound, given: given}}); len(found) > 0 {
+			t.Fatalf("the sound spec: %v", &found[0])
+		}
 	}
 	for at, name := range []string{"the program", "its gradient"} {
-		if found := corrupted(t, b.lab, s, at, cKernels); len(found) == 0 {
-			t.Errorf("a wrong C kernel of %s went unnoticed", name)
-		}
-		if found := corrupted(t, b.lab, s, at, mslKernels); len(found) == 0 {
-			t.Errorf("a wrong Metal kernel of %s went unnoticed", name)
-		}
+		b.lab.corrupt(t, name+" in C", at, func(s *subject) []*ir.Func { return s.bound.C })
+		b.lab.corrupt(t, name+" in Metal", at, func(s *subject) []*ir.Func { return s.bound.MSL })
 	}
 }
 
-func cKernels(s *subject) []*ir.Func { return s.bound.C }
-
-func mslKernels(s *subject) []*ir.Func { return s.bound.MSL }
-
-// corrupted tries the specimen with a product in one kernel of program number at
-// made a sum, and returns what is found.
-func corrupted(t *testing.T, l *lab, s specimen, at int, kernels func(*subject) []*ir.Func) []finding {
+// corrupt tries program number at with one product after the other wrong, of
+// those in its first kernel.
+func (l *lab) corrupt(t *testing.T, name string, at int, kernels func(*subject) []*ir.Func) {
 	t.Helper()
-	sub := spoiled(t, s, at, kernels)
-	trials, err := s.trials(0, sub)
+	tried := 0
+	for n := 0; ; n++ {
+		sub, did, ok := spoiled(t, at, n, kernels)
+		if !ok {
+			break
+		}
+		if did == "" {
+			continue
+		}
+		tried++
+		if !l.notices(t, sub, kernels(sub)[0].SIMT) {
+			t.Errorf("%s: nobody noticed that %s", name, did)
+		}
+	}
+	if tried == 0 {
+		t.Errorf("%s: no product of floats to corrupt", name)
+	}
+	t.Logf("%s: %d wrong kernels", name, tried)
+}
+
+// spoiled compiles program number at and corrupts operator n of its first
+// kernel. It returns no text where that is not a product of floats: a wrong
+// count of a loop may never end. It returns false when there is no operator n.
+func spoiled(t *testing.T, at, n int, kernels func(*subject) []*ir.Func) (*subject, string, bool) {
+	t.Helper()
+	subs, err := subjects(sound, "corrupted")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(trials) == 0 {
-		t.Fatalf("no calls of program %d", at)
+	f := kernels(subs[at])[0]
+	before := products(f)
+	did, ok := ir.Corrupt(f, n)
+	if len(products(f)) == len(before) {
+		did = ""
 	}
-	var st stats
-	if kernels(sub)[0].SIMT {
-		return l.sim.try(&st, trials)
-	}
-	return l.c.try(&st, trials)
+	return subs[at], did, ok
 }
 
-// spoiled compiles program number at with the first product of floats in its
-// first kernel corrupted. Corrupt counts operators of every kind, so it is asked
-// for one after the other, each time of a fresh kernel.
-func spoiled(t *testing.T, s specimen, at int, kernels func(*subject) []*ir.Func) *subject {
+// products are the products of floats in f.
+func products(f *ir.Func) map[*ir.Bin]bool {
+	set := map[*ir.Bin]bool{}
+	ir.WalkExprs(f.Body, func(e ir.Expr) {
+		if b, ok := e.(*ir.Bin); ok && b.Op == ir.Mul && b.Type().Elem == ir.F32 {
+			set[b] = true
+		}
+	})
+	return set
+}
+
+// notices reports whether any of the calls shows that sub is wrong.
+func (l *lab) notices(t *testing.T, sub *subject, simt bool) bool {
 	t.Helper()
-	for n := 0; ; n++ {
-		subs, err := subjects(s.text, "corrupted")
+	var trials []*trial
+	for _, given := range everyPath() {
+		s := specimen{text: sound, given: given}
+		list, err := s.trials(0, sub)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := kernels(subs[at])[0]
-		product := firstProduct(f)
-		if product == nil {
-			t.Fatalf("%s has no product of floats", f.Symbol)
-		}
-		did, ok := ir.Corrupt(f, n)
-		if !ok {
-			t.Fatalf("%s: Corrupt does not reach its product", f.Symbol)
-		}
-		if product.Op != ir.Mul {
-			t.Logf("%s: %s", f.Symbol, did)
-			return subs[at]
-		}
+		trials = append(trials, list...)
 	}
+	if len(trials) != len(everyPath()) {
+		t.Fatalf("%d calls of %d are accepted", len(trials), len(everyPath()))
+	}
+	var st stats
+	if simt {
+		return slices.ContainsFunc(l.sim.try(&st, trials), differs)
+	}
+	return slices.ContainsFunc(l.c.try(&st, trials), differs)
 }
 
-func firstProduct(f *ir.Func) *ir.Bin {
-	var product *ir.Bin
-	ir.WalkExprs(f.Body, func(e ir.Expr) {
-		if b, ok := e.(*ir.Bin); ok && product == nil && b.Op == ir.Mul && b.Type().Elem == ir.F32 {
-			product = b
-		}
-	})
-	return product
-}
+func differs(f finding) bool { return f.kind == "result differs" }

@@ -22,8 +22,10 @@
 //
 // # How to run it
 //
-//	KGEN_FUZZ_MINUTES=30 go test -tags proof -timeout 2h -run TestSeeds -v ./tests/fuzz
+//	go test -tags proof ./tests/fuzz                  fixed seeds, kept seeds, mended faults
+//	KGEN_FUZZ_MINUTES=30 go test -tags proof -timeout 2h -run TestLong -v ./tests/fuzz
+//	go test -tags proof -fuzz FuzzSpecs ./tests/fuzz  coverage-guided
 //
-// It is part of make proof, not of make test: it still finds faults in corners
-// that no shipped spec reaches.
+// It is part of make proof, not of make test. The spec of a fault that is mended
+// goes to testdata/mended.
 package fuzz

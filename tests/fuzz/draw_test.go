@@ -29,7 +29,8 @@ func (s shapes) String() string {
 	return strings.Join(parts, " ")
 }
 
-// mostWork bounds the elements of the largest step of a drawn call.
+// mostWork bounds the elements of the largest step of a drawn call, and of its
+// largest input.
 const mostWork = 6000
 
 // awkward are extents around the widths that targets work in.
@@ -135,15 +136,22 @@ func callOf(p *expr.Program, rng *rand.Rand, s shapes) (oracle.Call, bool) {
 	return call, true
 }
 
-// work is the number of elements that the largest step computes.
+// work is the number of elements that the largest step computes, or that the
+// largest input has: a gradient has as many.
 func work(p *expr.Program, sizes *oracle.Sizes) int64 {
 	most := int64(0)
-	for _, s := range p.Steps {
+	count := func(axes []*expr.Axis) {
 		n := int64(1)
-		for _, a := range append(slices.Clone(s.Result.Axes), s.Over...) {
+		for _, a := range axes {
 			n *= sizes.Of(a)
 		}
 		most = max(most, n)
+	}
+	for _, t := range p.Ins {
+		count(t.Axes)
+	}
+	for _, s := range p.Steps {
+		count(slices.Concat(s.Result.Axes, s.Over))
 	}
 	return most
 }

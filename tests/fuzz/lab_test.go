@@ -41,16 +41,15 @@ func (f *finding) String() string {
 
 // trial is one call of one subject.
 type trial struct {
-	at       int
-	subject  *subject
-	given    shapes
-	data     uint64
-	setup    *setup
-	want     [][]float64
-	allowed  [][]span
-	bad      *oracle.BoundsError // the call has an id out of bounds
-	unread   bool                // it may be that nothing reads that id
-	original []oracle.Array
+	at      int
+	subject *subject
+	given   shapes
+	data    uint64
+	setup   *setup
+	want    [][]float64
+	allowed [][]span
+	bad     *oracle.BoundsError // the call has an id out of bounds
+	unread  bool                // it may be that nothing reads that id
 }
 
 // lab tries specimens on targets and counts.
@@ -170,7 +169,6 @@ func newTrial(at int, sub *subject, forward oracle.Call, given shapes, data uint
 		return nil, err
 	}
 	t.setup = newSetup(sub.bound.Op, call, sizes)
-	t.original = call.Ins
 	res, err := oracle.Run(sub.program, call)
 	if errors.As(err, &t.bad) {
 		t.unread = mayNotRead(sub.program, sizes, t.bad.Tensor)
@@ -290,8 +288,7 @@ func (t *trial) compare(st *stats, target string, o *outcome) *finding {
 	return nil
 }
 
-// compareFault holds a fault word against the bad element of the call; inouts
-// must be as they were.
+// compareFault holds a fault word against the bad element of the call.
 func (t *trial) compareFault(target string, o *outcome) *finding {
 	p := t.subject.program
 	if !o.fault.set {

@@ -45,7 +45,7 @@ func (l *lowering) colPass(stages []*plan.Stage) {
 			l.blockwise(accs, func(accs []*acc) {
 				l.loop(inner, at, end, func() {
 					for _, a := range accs {
-						l.take(a, nil, inner)
+						l.take(a, nil)
 					}
 				})
 			})

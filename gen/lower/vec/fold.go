@@ -85,16 +85,16 @@ func combine(op expr.ReduceOp, x, y ir.Expr) ir.Expr {
 // take adds the stage's value at the current position to a; n limits it to the
 // first lanes. A sum's term under a condition of its own is computed only where
 // the condition holds.
-func (l *lowering) take(a *acc, n ir.Expr, index *expr.Axis) {
+func (l *lowering) take(a *acc, n ir.Expr) {
 	if w, ok := a.stage.Expr.(*expr.Where); ok && a.stage.Reduce == expr.Sum && isZero(w.B) {
 		if c := l.Value(w.C); !c.Type().Vec {
 			var then []ir.Stmt
-			l.Guarded(&then, func() { l.add(a, l.Value(w.A), n, index) })
+			l.Guarded(&then, func() { l.add(a, l.Value(w.A), n) })
 			l.Emit(&ir.If{C: c, Then: then})
 			return
 		}
 	}
-	l.add(a, l.Value(a.stage.Expr), n, index)
+	l.add(a, l.Value(a.stage.Expr), n)
 }
 
 func isZero(e expr.Expr) bool {
@@ -102,13 +102,13 @@ func isZero(e expr.Expr) bool {
 	return ok && c.K == expr.Float && c.F == 0
 }
 
-func (l *lowering) add(a *acc, x, n ir.Expr, index *expr.Axis) {
+func (l *lowering) add(a *acc, x, n ir.Expr) {
 	if a.v.Type.Vec {
 		x = lower.Splat(x)
 	}
 	x = narrow(x, a.v.Type)
 	if a.index != nil {
-		l.addIndex(a, x, n, index)
+		l.addIndex(a, x, n)
 		return
 	}
 	if n != nil {
@@ -125,11 +125,17 @@ func narrow(x ir.Expr, t ir.Type) ir.Expr {
 	return x
 }
 
-// addIndex keeps the better of a and x and its position along the axis.
-func (l *lowering) addIndex(a *acc, x, n ir.Expr, axis *expr.Axis) {
+// addIndex keeps the better of a and x and its row-major position along the
+// reduced axes.
+func (l *lowering) addIndex(a *acc, x, n ir.Expr) {
 	x = l.Name("x", x)
-	at := l.Value(&expr.Index{Node: expr.Node{K: expr.Int}, A: axis})
-	at = narrow(at, a.index.Type)
+	at := narrow(l.Value(position(l.k.Red)), a.index.Type)
+	if a.index.Type.Vec {
+		at = lower.Splat(at)
+	}
+	if a.index.Type.Vec {
+		at = lower.Splat(at) // the lanes are columns, which share the position
+	}
 	better := a.beatenBy(x)
 	none := &ir.Bin{Op: ir.Eq, X: lower.RefTo(a.index), Y: lit32(math.MaxInt32, a.index.Type.Vec)}
 	better = &ir.Bin{Op: ir.Or, X: better, Y: none}
@@ -141,6 +147,17 @@ func (l *lowering) addIndex(a *acc, x, n ir.Expr, axis *expr.Axis) {
 		&ir.Assign{V: a.v, X: &ir.Select{C: better, A: x, B: lower.RefTo(a.v)}},
 		&ir.Assign{V: a.index, X: &ir.Select{C: better, A: at, B: lower.RefTo(a.index)}},
 	)
+}
+
+// position is the row-major position along the axes.
+func position(axes []*expr.Axis) expr.Expr {
+	at := expr.Node{K: expr.Int}
+	var p expr.Expr = &expr.Index{Node: at, A: axes[0]}
+	for _, a := range axes[1:] {
+		p = &expr.Binary{Node: at, Op: expr.Mul, X: p, Y: &expr.Size{Node: at, A: a}}
+		p = &expr.Binary{Node: at, Op: expr.Add, X: p, Y: &expr.Index{Node: at, A: a}}
+	}
+	return p
 }
 
 // beatenBy is whether x is better than what a has. Ints have no NaN that wins.

@@ -83,7 +83,7 @@ func (l *lowering) reduceAlong(accs []*acc, a *expr.Axis, from, to ir.Expr) {
 		l.blockwise(accs, func(accs []*acc) {
 			l.along(a, at, end, func() {
 				for _, c := range accs {
-					l.take(c, l.Count(), a)
+					l.take(c, l.Count())
 				}
 			})
 		})
