@@ -181,6 +181,9 @@ func (b *builder) holder(t *expr.Tensor) *expr.Tensor {
 		if !ok || r.T != t || r.Idx != nil || s.Reduce != expr.NoReduce || s.Result.Role != expr.Out {
 			continue
 		}
+		if !slices.Equal(s.Result.Axes, t.Axes) {
+			continue // it repeats the value, or holds it in another order
+		}
 		exact := s.Result.Type == t.Type && expr.ValueKind(s.Result) == expr.ValueKind(t) && !slices.Contains(b.narrow, s.Result.Name)
 		if s.Result.Save || exact || expr.ValueKind(t) == expr.Float && b.reduces[t] {
 			return s.Result

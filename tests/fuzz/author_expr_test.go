@@ -148,7 +148,9 @@ func (a *author) position(x int, fill bool) *node {
 		case 2:
 			return &node{form: "($0 + $1 - 2)", args: []*node{y, a.index(list[a.n(len(list))])}, kind: integer}
 		case 3:
-			return a.int(1)
+			// Kept from the ends of the ints, where the offset overflows that a
+			// kernel computes and, since it is outside, does not use.
+			return &node{form: "max(min($0, 999), -999)", args: []*node{a.int(1)}, kind: integer}
 		}
 	}
 	if ids := a.positionsAlong(x); len(ids) > 0 && a.one(2) {

@@ -111,7 +111,11 @@ func (ev *evaluator) value(e expr.Expr) span {
 		if e.Op == expr.Not {
 			return not(ev.value(e.X))
 		}
-		return ev.value(e.X).negated()
+		x := ev.value(e.X).negated()
+		if e.K == expr.Int {
+			x = x.inInt()
+		}
+		return x
 	case *expr.Binary:
 		return ev.binary(e)
 	case *expr.Where:
@@ -243,11 +247,11 @@ func compared(op expr.BinaryOp, x, y span) span {
 func ints(op expr.BinaryOp, x, y span) span {
 	switch op {
 	case expr.Add:
-		return span{lo: x.lo + y.lo, hi: x.hi + y.hi}
+		return span{lo: x.lo + y.lo, hi: x.hi + y.hi}.inInt()
 	case expr.Sub:
-		return span{lo: x.lo - y.hi, hi: x.hi - y.lo}
+		return span{lo: x.lo - y.hi, hi: x.hi - y.lo}.inInt()
 	case expr.Mul:
-		return corners(x, y, func(x, y float64) float64 { return x * y })
+		return corners(x, y, func(x, y float64) float64 { return x * y }).inInt()
 	case expr.LogicAnd:
 		return lesser(x, y)
 	case expr.LogicOr:
@@ -256,7 +260,7 @@ func ints(op expr.BinaryOp, x, y span) span {
 		if !x.single() || !y.single() {
 			return anyInt
 		}
-		return exactly(float64(whole(op, int64(x.lo), int64(y.lo))))
+		return exactly(float64(whole(op, int64(x.lo), int64(y.lo)))).inInt()
 	}
 	return compared(op, x, y)
 }
@@ -270,7 +274,7 @@ func whole(op expr.BinaryOp, x, y int64) int64 {
 	case expr.Xor:
 		return x ^ y
 	case expr.Shl:
-		return int64(int32(x << uint64(y)))
+		return x << uint64(y)
 	case expr.Shr:
 		return x >> uint64(y)
 	}
@@ -324,7 +328,7 @@ func converted(e *expr.Convert, x span) span {
 			}
 			x = exactly(float64(x.u))
 		}
-		if from != expr.Float {
+		if from != expr.Float && max(-x.lo, x.hi) > 1<<24 {
 			x = x.inF32(opUnit)
 		}
 		if e.Round != expr.InvalidDType {
@@ -403,6 +407,9 @@ func (ev *evaluator) call(e *expr.Call) span {
 		}
 		return rising(x, func(x float64) float64 { return 1 / math.Sqrt(x) }).inF32(callUnit)
 	case expr.FnAbs:
+		if e.K == expr.Int {
+			return greater(x, x.negated()).inInt()
+		}
 		switch {
 		case x.empty() || x.lo >= 0:
 			return x

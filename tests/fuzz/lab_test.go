@@ -5,7 +5,6 @@ package fuzz
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -192,7 +191,7 @@ func (t *trial) spoil(call oracle.Call, data uint64) {
 	}
 	for i, in := range t.subject.program.Ins {
 		if n := len(call.Ins[i].Data); in.Bounds != nil && n > 0 {
-			call.Ins[i].Data[rng.IntN(n)] = [...]float64{-1, 1 << 20, math.MinInt32}[rng.IntN(3)]
+			call.Ins[i].Data[rng.IntN(n)] = [...]float64{-1, 1 << 20, -1 << 20}[rng.IntN(3)]
 			return
 		}
 	}

@@ -65,7 +65,10 @@ func sum(terms []span, k expr.Kind) span {
 		magnitude += math.Max(math.Abs(t.lo), math.Abs(t.hi))
 		exact = exact && t.single() && t.lo == math.Trunc(t.lo*0x1p10)*0x1p-10
 	}
-	if k != expr.Float || total.empty() || exact && magnitude < 0x1p13 {
+	if k != expr.Float {
+		return total.inInt()
+	}
+	if total.empty() || exact && magnitude < 0x1p13 {
 		return total
 	}
 	if total.single() && math.IsInf(total.lo, 0) {

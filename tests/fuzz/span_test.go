@@ -89,6 +89,15 @@ func (s span) inF32(unit float64) span {
 	return s
 }
 
+// inInt is s as an int, whose width beyond 32 bits is the target's choice: what
+// does not fit those may be any int.
+func (s span) inInt() span {
+	if s.lo < math.MinInt32 || s.hi > math.MaxInt32 {
+		return hull(s, anyInt)
+	}
+	return s
+}
+
 // stored is s after a store to t.
 func (s span) stored(t expr.DType) span {
 	switch t {
@@ -159,11 +168,20 @@ func rising(x span, f func(float64) float64) span {
 
 func (s span) negated() span { return span{lo: -s.hi, hi: -s.lo, nan: s.nan} }
 
+// around reports whether v is one of several values.
+func (s span) around(v float64) bool { return s.lo < v && v < s.hi }
+
+func (s span) infinite() bool { return math.IsInf(s.lo, 0) || math.IsInf(s.hi, 0) }
+
 func plus(x, y span) span {
 	return corners(x, y, func(x, y float64) float64 { return x + y }).inF32(opUnit)
 }
 
+// times may be NaN where zero lies inside one span and an infinity in the other.
 func times(x, y span) span {
+	if x.around(0) && y.infinite() || y.around(0) && x.infinite() {
+		x.nan = true
+	}
 	return corners(x, y, func(x, y float64) float64 { return x * y }).inF32(opUnit)
 }
 
