@@ -111,7 +111,7 @@ func (l *lowering) groupPass(stages []*plan.Stage, s span, g group) {
 func (l *lowering) foldSIMD(a *acc) {
 	v := lower.RefTo(a.v)
 	if a.index == nil {
-		l.Emit(&ir.Assign{V: a.v, X: &ir.Horizontal{Fold: folds[a.stage.Reduce], X: v}})
+		l.Emit(&ir.Assign{V: a.v, X: lower.Across(a.stage.Reduce, v)})
 		return
 	}
 	fold := ir.FoldMax
@@ -121,7 +121,7 @@ func (l *lowering) foldSIMD(a *acc) {
 	best := l.Name(a.stage.Let.Name+"_best", &ir.Horizontal{Fold: fold, X: v})
 	// The lowest index among the threads that have the best value.
 	worse := &ir.Better{X: best, Best: v, Min: a.isMin()}
-	index := &ir.Select{C: worse, A: lit32(noIndex), B: lower.RefTo(a.index)}
+	index := &ir.Select{C: worse, A: lit32(lower.NoIndex), B: lower.RefTo(a.index)}
 	l.Emit(
 		&ir.Assign{V: a.index, X: &ir.Horizontal{Fold: ir.FoldMin, X: index}},
 		&ir.Assign{V: a.v, X: best},

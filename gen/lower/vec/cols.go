@@ -56,14 +56,12 @@ func (l *lowering) colPass(stages []*plan.Stage) {
 		x := lower.RefTo(a.v)
 		if a.index != nil {
 			x = lower.RefTo(a.index)
-			none := &ir.Bin{Op: ir.Eq, X: x, Y: lit32(maxInt32, l.vec)}
-			x = &ir.Select{C: none, A: lit32(0, l.vec), B: x}
+			none := &ir.Bin{Op: ir.Eq, X: x, Y: lower.Lit32(lower.NoIndex, l.vec)}
+			x = &ir.Select{C: none, A: lower.Lit32(0, l.vec), B: x}
 		}
 		l.Local(a.stage.Let, x)
 	}
 }
-
-const maxInt32 = 1<<31 - 1
 
 // scatter lowers a sum over places named by an id: an item owns a tile of
 // columns of the result, clears it, and adds the rows in order.
