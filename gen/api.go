@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kernelgen/kgen/gen/bind"
 	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/grad"
 )
@@ -127,8 +128,12 @@ func (op *Op) api() *goapi.Op {
 		types := goapi.TypedName(strings.ReplaceAll(DTypeName(p), "/", "_"))
 		o.Refs = append(o.Refs, op.ident()+types+"Ref")
 	}
-	for _, f := range op.cFuncs() {
-		o.C = append(o.C, f.Symbol)
+	if op.Bound.Unlowered[bind.C] == nil {
+		for _, v := range op.Bound.Op.Variants {
+			for _, k := range v.Kernels {
+				o.C = append(o.C, k.Symbol)
+			}
+		}
 	}
 	if op.Grad != nil {
 		o.Grad = gradOf(op.Grad)

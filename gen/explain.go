@@ -48,7 +48,7 @@ func (r *Result) Explain(name string, stage Stage, dtype, static string) ([]byte
 		}
 		return []byte(plan.Format(op.Bound.Plans[i])), nil
 	case StageIR:
-		return op.explainIR(i), nil
+		return s.explainIR(op, i), nil
 	}
 	return s.file(stage)
 }
@@ -102,13 +102,17 @@ func collect[E any](list []E, f func(E) string) []string {
 	return names
 }
 
-// explainIR formats the lowered kernels of variant i.
-func (op *Op) explainIR(i int) []byte {
+// explainIR formats the lowered kernels of variant i of op.
+func (s *Spec) explainIR(op *Op, i int) []byte {
+	var c, msl []*ir.Func // equal kernels are one function, maybe that of another op
+	for _, r := range s.bound() {
+		c, msl = append(c, r.C...), append(msl, r.MSL...)
+	}
 	var b bytes.Buffer
 	for _, target := range []struct {
 		name  bind.Target
 		funcs []*ir.Func
-	}{{bind.C, op.Bound.C}, {bind.MSL, op.Bound.MSL}} {
+	}{{bind.C, c}, {bind.MSL, msl}} {
 		if err := op.Bound.Unlowered[target.name]; err != nil {
 			fmt.Fprintf(&b, "%s: not lowered: %v\n\n", target.name, err)
 			continue

@@ -30,6 +30,9 @@ func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.Li
 				errs[i] = errors.Join(errs[i], fmt.Errorf("%s: %w", specs[i].File, err))
 			}
 		}
+		if errs[i] == nil {
+			bind.Share(specs[i].bound())
+		}
 	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -47,6 +50,15 @@ func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.Li
 
 // all returns the spec's ops and those of its gradient.
 func (s *Spec) all() []*Op { return append(slices.Clone(s.Ops), s.gradients()...) }
+
+// bound returns what became of the spec's ops and of those of its gradient.
+func (s *Spec) bound() []*bind.Result {
+	var list []*bind.Result
+	for _, op := range s.all() {
+		list = append(list, op.Bound)
+	}
+	return list
+}
 
 // render renders every file of the module.
 func (m *Module) render(res *Result) error {

@@ -238,7 +238,7 @@ func (b *builder) isChunk(a *expr.Axis) bool {
 // full reduces over the whole index space in two kernels: fixed chunks first,
 // then the chunks' results.
 func (b *builder) full(let *expr.Tensor, op expr.ReduceOp, over []*expr.Axis, e expr.Expr) error {
-	c := b.chunk(over)
+	c := b.chunk(over, "chunks", ChunkSize)
 	part := &expr.Tensor{Name: let.Name + "_chunk", Role: expr.Let, Axes: []*expr.Axis{c.Axis}, Type: let.Type, Pos: let.Pos}
 	stage := &Stage{Let: part, Reduce: op, Expr: e}
 	k := b.find(Partial, part.Axes, over, e)
@@ -251,14 +251,14 @@ func (b *builder) full(let *expr.Tensor, op expr.ReduceOp, over []*expr.Axis, e 
 	return b.reduce(let, op, []*expr.Axis{c.Axis}, read(part))
 }
 
-// chunk returns the chunk axis over the given one.
-func (b *builder) chunk(over []*expr.Axis) *Chunk {
+// chunk returns the axis of the chunks of the given size over axes.
+func (b *builder) chunk(over []*expr.Axis, name string, size int64) *Chunk {
 	for _, c := range b.plan.Chunks {
-		if slices.Equal(c.Of, over) {
+		if c.Size == size && slices.Equal(c.Of, over) {
 			return c
 		}
 	}
-	c := &Chunk{Axis: &expr.Axis{Name: over[0].Name + "_chunks", Pos: over[0].Pos}, Of: over}
+	c := &Chunk{Axis: &expr.Axis{Name: over[0].Name + "_" + name, Pos: over[0].Pos}, Of: over, Size: size}
 	b.plan.Chunks = append(b.plan.Chunks, c)
 	return c
 }

@@ -136,6 +136,10 @@ func (k *Kernel) Flops() Cost {
 		f.expr(p.B)
 		f.cost = f.cost.add(2, over)
 	}
+	for _, s := range k.Sums {
+		f.expr(s.Expr)
+		f.cost = f.cost.add(1, over)
+	}
 	if s := k.Place; s != nil {
 		f.expr(s.Value)
 		f.cost = f.cost.add(1, append(slices.Clone(k.Red), s.Acc.Axes[1:]...))

@@ -34,6 +34,9 @@ func Format(p *Plan) string {
 		for _, s := range k.Stages {
 			fmt.Fprintf(&b, "   %s = %s of %s\n", s.Let.Name, s.Reduce, expr.Format(s.Expr))
 		}
+		for _, s := range k.Sums {
+			fmt.Fprintf(&b, "   %s[%s] = sum over %s of %s\n", s.Let.Name, k.Chunk.Axis.Name, axisList(k.Par), expr.Format(s.Expr))
+		}
 		for _, s := range k.Stores {
 			fmt.Fprintf(&b, "   store %s = %s\n", s.T.Name, expr.Format(s.Expr))
 		}

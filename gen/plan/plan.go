@@ -41,7 +41,8 @@ type Plan struct {
 	Program *expr.Program
 	Kernels []*Kernel
 	Temps   []*expr.Tensor // workspaces between the kernels, Role Let
-	// Chunks are the axes that the plan adds: the chunks of a full reduction.
+	// Chunks are the axes that the plan adds: the chunks of a full reduction and
+	// the blocks of rows whose columns are summed.
 	Chunks []*Chunk
 	// Names are the lets that were inlined, for naming values in the output.
 	Names []Named
@@ -53,10 +54,11 @@ type Named struct {
 	Expr expr.Expr
 }
 
-// Chunk is an axis that counts the chunks of another one.
+// Chunk is an axis that counts the chunks of Size positions of other axes.
 type Chunk struct {
 	Axis *expr.Axis
 	Of   []*expr.Axis
+	Size int64
 }
 
 // Kernel is one launch.
@@ -68,9 +70,12 @@ type Kernel struct {
 	// it as reads of their tensors.
 	Stages []*Stage
 	Stores []*Store
-	Chunk  *Chunk     // of a Partial
-	Prod   *Product   // of a Contract
-	Place  *ScatterOp // of a Scatter
+	// Sums are added up along the rows of a block, by a Rows kernel: each result
+	// is a workspace of one row for each of the Chunk's blocks.
+	Sums  []*Stage
+	Chunk *Chunk     // of a Partial, and of Sums
+	Prod  *Product   // of a Contract
+	Place *ScatterOp // of a Scatter
 }
 
 // Stage reduces Expr over the kernel's Red axes.
@@ -123,6 +128,9 @@ func (k *Kernel) Exprs() []expr.Expr {
 	if p := k.Prod; p != nil {
 		es = append(es, p.A, p.B)
 	}
+	for _, s := range k.Sums {
+		es = append(es, s.Expr)
+	}
 	if s := k.Place; s != nil {
 		es = append(es, s.ID, s.Value)
 		if s.Cond != nil {
@@ -154,6 +162,9 @@ func (k *Kernel) Writes() []*expr.Tensor {
 	if k.Place != nil {
 		ts = append(ts, k.Place.Acc)
 	}
+	for _, s := range k.Sums {
+		ts = append(ts, s.Let)
+	}
 	for _, s := range k.Stores {
 		ts = append(ts, s.T)
 	}
@@ -172,6 +183,7 @@ func New(p *expr.Program) (*Plan, error) {
 	if b.readsOverwritten() {
 		return nil, fmt.Errorf("%s: %w", p.Name, errOverwritten)
 	}
+	b.joinColumns()
 	if p.Family != "" && !b.hasFamily(p.Family) {
 		return nil, fmt.Errorf("%s: family is pinned to %q, but the kernels are %s", p.Name, p.Family, b.shapes())
 	}

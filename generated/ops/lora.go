@@ -236,12 +236,12 @@ var loRAGradOp = runtime.Op{
 		Outs:  []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{0, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_lora_grad_f32_1",
+			Symbol:     "kg_dd4f7221_lora_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF321,
+			C:          cmatmul.LoRAF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_2",
@@ -306,12 +306,12 @@ var loRAGradOp = runtime.Op{
 		Outs:  []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{0, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_lora_grad_f16_1",
+			Symbol:     "kg_dd4f7221_lora_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF161,
+			C:          cmatmul.LoRAF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_2",
@@ -376,12 +376,12 @@ var loRAGradOp = runtime.Op{
 		Outs:  []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{0, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_lora_grad_bf16_1",
+			Symbol:     "kg_dd4f7221_lora_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradBF161,
+			C:          cmatmul.LoRABF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_2",

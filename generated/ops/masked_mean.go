@@ -111,12 +111,12 @@ var maskedMeanOp = runtime.Op{
 		Outs:  []runtime.DType{runtime.F16},
 		Temps: []runtime.Temp{{Type: runtime.I32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_masked_mean_f16_1",
+			Symbol:     "kg_dd4f7221_masked_mean_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 700},
-			C:          creduce.MaskedMeanF161,
+			C:          creduce.MaskedMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_masked_mean_f16_2",
@@ -133,12 +133,12 @@ var maskedMeanOp = runtime.Op{
 		Outs:  []runtime.DType{runtime.BF16},
 		Temps: []runtime.Temp{{Type: runtime.I32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_masked_mean_bf16_1",
+			Symbol:     "kg_dd4f7221_masked_mean_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 700},
-			C:          creduce.MaskedMeanBF161,
+			C:          creduce.MaskedMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_masked_mean_bf16_2",
@@ -180,12 +180,12 @@ var maskedMeanGradOp = runtime.Op{
 		Outs:  []runtime.DType{runtime.F32},
 		Temps: []runtime.Temp{{Type: runtime.I32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_masked_mean_grad_f32_1",
+			Symbol:     "kg_dd4f7221_masked_mean_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 700},
-			C:          creduce.MaskedMeanGradF321,
+			C:          creduce.MaskedMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_masked_mean_grad_f32_2",
@@ -202,12 +202,12 @@ var maskedMeanGradOp = runtime.Op{
 		Outs:  []runtime.DType{runtime.F16},
 		Temps: []runtime.Temp{{Type: runtime.I32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_masked_mean_grad_f16_1",
+			Symbol:     "kg_dd4f7221_masked_mean_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 700},
-			C:          creduce.MaskedMeanGradF161,
+			C:          creduce.MaskedMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_masked_mean_grad_f16_2",
@@ -224,12 +224,12 @@ var maskedMeanGradOp = runtime.Op{
 		Outs:  []runtime.DType{runtime.BF16},
 		Temps: []runtime.Temp{{Type: runtime.I32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_masked_mean_grad_bf16_1",
+			Symbol:     "kg_dd4f7221_masked_mean_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 700},
-			C:          creduce.MaskedMeanGradBF161,
+			C:          creduce.MaskedMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_masked_mean_grad_bf16_2",

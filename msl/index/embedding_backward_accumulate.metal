@@ -142,32 +142,6 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f16_1(
 	}
 }
 
-// map kernel for dW.
-struct kg_dd4f7221_embedding_backward_accumulate_f16_2_args {
-	long size_D_;
-	long size_V_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_embedding_backward_accumulate_f16_2(
-		device const float *sum_ [[buffer(0)]],
-		device const float *total_ [[buffer(1)]],
-		device float *dW_ [[buffer(2)]],
-		constant kg_dd4f7221_embedding_backward_accumulate_f16_2_args &args [[buffer(3)]],
-		device kg_fault *fault [[buffer(4)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_V_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int v_ = at_ / size_D_;
-		dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
-	}
-}
-
 // scatter kernel for total.
 struct kg_dd4f7221_embedding_backward_accumulate_bf16_1_args {
 	long size_D_;
@@ -203,31 +177,5 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_bf16_1(
 				total_[ids_value_ * size_D_ + d_] += kg_from_bf16(dy_[n_ * size_D_ + d_]);
 			}
 		}
-	}
-}
-
-// map kernel for dW.
-struct kg_dd4f7221_embedding_backward_accumulate_bf16_2_args {
-	long size_D_;
-	long size_V_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_embedding_backward_accumulate_bf16_2(
-		device const float *sum_ [[buffer(0)]],
-		device const float *total_ [[buffer(1)]],
-		device float *dW_ [[buffer(2)]],
-		constant kg_dd4f7221_embedding_backward_accumulate_bf16_2_args &args [[buffer(3)]],
-		device kg_fault *fault [[buffer(4)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_D_ = int(args.size_D_);
-	const int size_V_ = int(args.size_V_);
-	const int n_ = size_V_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int v_ = at_ / size_D_;
-		dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 	}
 }

@@ -452,59 +452,6 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 	}
 }
 
-// rows kernel for loss, count.
-struct kg_dd4f7221_cross_entropy_mean_f16_3_args {
-	long size_R_chunks_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_cross_entropy_mean_f16_3(
-		device const int *rows_chunk_ [[buffer(0)]],
-		device const float *sum_chunk_ [[buffer(1)]],
-		device float *loss_ [[buffer(2)]],
-		device int *count_ [[buffer(3)]],
-		constant kg_dd4f7221_cross_entropy_mean_f16_3_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int rows_parts_[4];
-	threadgroup float sum_parts_[4];
-	const int size_R_chunks_ = int(args.size_R_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	int rows_thread_ = 0;
-	float sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_R_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_R_chunks_);
-		float sum_run_ = 0.0f;
-		for (int r_chunks_ = block_ + thread_; r_chunks_ < end_; r_chunks_ += 128) {
-			rows_thread_ += rows_chunk_[r_chunks_];
-			sum_run_ += sum_chunk_[r_chunks_];
-		}
-		sum_thread_ += sum_run_;
-	}
-	rows_thread_ = simd_sum(rows_thread_);
-	sum_thread_ = simd_sum(sum_thread_);
-	if (int(lane) == 0) {
-		rows_parts_[simd_] = rows_thread_;
-		sum_parts_[simd_] = sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	int rows_ = 0;
-	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
-	}
-	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		loss_[0] = sum_ / float(max(rows_2_, 1));
-		count_[0] = rows_2_;
-	}
-}
-
 // rows kernel for total, top, average_sum.
 struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 	long size_V_;
@@ -671,59 +618,6 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
-	}
-}
-
-// rows kernel for loss, count.
-struct kg_dd4f7221_cross_entropy_mean_bf16_3_args {
-	long size_R_chunks_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_cross_entropy_mean_bf16_3(
-		device const int *rows_chunk_ [[buffer(0)]],
-		device const float *sum_chunk_ [[buffer(1)]],
-		device float *loss_ [[buffer(2)]],
-		device int *count_ [[buffer(3)]],
-		constant kg_dd4f7221_cross_entropy_mean_bf16_3_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int rows_parts_[4];
-	threadgroup float sum_parts_[4];
-	const int size_R_chunks_ = int(args.size_R_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	int rows_thread_ = 0;
-	float sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_R_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_R_chunks_);
-		float sum_run_ = 0.0f;
-		for (int r_chunks_ = block_ + thread_; r_chunks_ < end_; r_chunks_ += 128) {
-			rows_thread_ += rows_chunk_[r_chunks_];
-			sum_run_ += sum_chunk_[r_chunks_];
-		}
-		sum_thread_ += sum_run_;
-	}
-	rows_thread_ = simd_sum(rows_thread_);
-	sum_thread_ = simd_sum(sum_thread_);
-	if (int(lane) == 0) {
-		rows_parts_[simd_] = rows_thread_;
-		sum_parts_[simd_] = sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	int rows_ = 0;
-	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
-	}
-	if (thread_ == 0) {
-		const int rows_2_ = rows_;
-		loss_[0] = sum_ / float(max(rows_2_, 1));
-		count_[0] = rows_2_;
 	}
 }
 

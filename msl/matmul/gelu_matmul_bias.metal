@@ -1624,57 +1624,6 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3_args {
-	long size_N_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3(
-		device const float *d_y_ [[buffer(0)]],
-		device float *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += d_y_[r_ * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = d_bias_reduced_;
-	}
-}
-
 // matmul kernel for d_x.
 struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_args {
 	long size_K_;
@@ -1879,57 +1828,6 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3_args {
-	long size_N_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3(
-		device const half *d_y_ [[buffer(0)]],
-		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += float(d_y_[r_ * size_N_ + n_]);
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = half(d_bias_reduced_);
-	}
-}
-
 // matmul kernel for d_x.
 struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_args {
 	long size_K_;
@@ -2131,56 +2029,5 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2(
 				d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
 			}
 		}
-	}
-}
-
-// cols kernel for d_bias.
-struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3_args {
-	long size_N_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3(
-		device const ushort *d_y_ [[buffer(0)]],
-		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += kg_from_bf16(d_y_[r_ * size_N_ + n_]);
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = kg_to_bf16(d_bias_reduced_);
 	}
 }

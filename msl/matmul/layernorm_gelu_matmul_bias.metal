@@ -635,88 +635,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1_args {
-	long size_K_;
-	float eps_;
-	int pad;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1(
-		device const float *x_ [[buffer(0)]],
-		device float *mean_ [[buffer(1)]],
-		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = x_[at_ + k_] - first_;
-			rest_sum_run_ += t_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-	}
-	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = x_[at_ + k_] - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
-		}
-		var_sum_thread_ += var_sum_run_;
-	}
-	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
-		var_sum_parts_[simd_] = var_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
-	}
-	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-		mean_[r_] = mean_2_;
-		rstd_[r_] = rstd_2_;
-		rest_sum_[r_] = rest_sum_2_;
-		var_sum_[r_] = var_sum_2_;
-	}
-}
-
 // matmul kernel for y.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_args {
 	long size_N_;
@@ -832,88 +750,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1_args {
-	long size_K_;
-	float eps_;
-	int pad;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1(
-		device const half *x_ [[buffer(0)]],
-		device float *mean_ [[buffer(1)]],
-		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = float(x_[at_ + k_]) - first_;
-			rest_sum_run_ += t_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-	}
-	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = float(x_[at_ + k_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
-		}
-		var_sum_thread_ += var_sum_run_;
-	}
-	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
-		var_sum_parts_[simd_] = var_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
-	}
-	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-		mean_[r_] = mean_2_;
-		rstd_[r_] = rstd_2_;
-		rest_sum_[r_] = rest_sum_2_;
-		var_sum_[r_] = var_sum_2_;
-	}
-}
-
 // matmul kernel for y.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_args {
 	long size_N_;
@@ -1026,88 +862,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 				y_[row_pos_ * size_N_ + column_pos_] = half(product_ + float(bias_[column_pos_]));
 			}
 		}
-	}
-}
-
-// rows kernel for mean, rstd, rest_sum, var_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1_args {
-	long size_K_;
-	float eps_;
-	int pad;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1(
-		device const ushort *x_ [[buffer(0)]],
-		device float *mean_ [[buffer(1)]],
-		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
-			rest_sum_run_ += t_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-	}
-	float var_sum_thread_ = 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
-		}
-		var_sum_thread_ += var_sum_run_;
-	}
-	var_sum_thread_ = simd_sum(var_sum_thread_);
-	if (int(lane) == 0) {
-		var_sum_parts_[simd_] = var_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
-	}
-	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_2_ / t_;
-		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-		mean_[r_] = mean_2_;
-		rstd_[r_] = rstd_2_;
-		rest_sum_[r_] = rest_sum_2_;
-		var_sum_[r_] = var_sum_2_;
 	}
 }
 
@@ -1371,9 +1125,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long size_K_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -1384,9 +1139,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
-		device float *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device float *d_gamma_reduced_block_ [[buffer(6)]],
+		device float *d_beta_reduced_block_ [[buffer(7)]],
+		device float *d_x_ [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args &args [[buffer(9)]],
+		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -1394,88 +1151,97 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 	threadgroup float d_rstd_parts_[4];
 	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_[r_] / t_;
-	const float rstd_2_ = rstd_[r_];
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float d_rstd_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = x_[at_ + k_] - first_ - rest_;
+	const int at_ = int(group.x) * size_K_;
+	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
+		d_gamma_reduced_block_[at_ + k_] = 0.0f;
+		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? x_[at_2_ + 0] : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_K_);
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+				const float t_3_ = x_[at_2_ + k_] - first_ - rest_;
+				const float gamma_2_ = gamma_[k_];
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[k_];
+				const float d_h_2_ = d_h_[at_2_ + k_];
+				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+				const float t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_run_ += t_4_ * t_3_;
+				d_rest_part_run_ += t_4_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
+			const float t_5_ = x_[at_2_ + k_] - first_ - rest_;
 			const float gamma_2_ = gamma_[k_];
-			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_[k_];
-			const float d_h_2_ = d_h_[at_ + k_];
+			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[k_];
+			const float d_h_2_ = d_h_[at_2_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_3_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_3_ * t_2_;
-			d_rest_part_run_ += t_3_;
+			const float t_6_ = d_h_gelu_x_ * gamma_2_;
+			d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 		}
-		d_rstd_thread_ += d_rstd_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = x_[at_ + k_] - first_ - rest_;
-		const float gamma_2_ = gamma_[k_];
-		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + beta_[k_];
-		const float d_h_2_ = d_h_[at_ + k_];
-		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_;
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
 	long size_K_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
-		device const float *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const float *gamma_ [[buffer(3)]],
-		device const float *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device float *d_gamma_ [[buffer(6)]],
-		device float *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args &args [[buffer(8)]],
-		device kg_fault *fault [[buffer(9)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device const float *d_beta_reduced_block_ [[buffer(1)]],
+		device float *d_gamma_ [[buffer(2)]],
+		device float *d_beta_ [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_K_ - from_, 16);
@@ -1486,12 +1252,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float gamma_2_ = gamma_[k_];
-	const float beta_2_ = beta_[k_];
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
@@ -1499,17 +1261,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float first_ = t_ ? x_[r_ * size_K_ + 0] : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				const float t_3_ = x_[r_ * size_K_ + k_] - first_ - rest_;
-				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
-				d_beta_reduced_run_2_ += d_h_gelu_x_;
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_K_ + k_];
+				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_K_ + k_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 			d_beta_reduced_run_ += d_beta_reduced_run_2_;
@@ -1838,9 +1592,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long size_K_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -1851,9 +1606,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
-		device half *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device float *d_gamma_reduced_block_ [[buffer(6)]],
+		device float *d_beta_reduced_block_ [[buffer(7)]],
+		device half *d_x_ [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args &args [[buffer(9)]],
+		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -1861,88 +1618,97 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 	threadgroup float d_rstd_parts_[4];
 	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_[r_] / t_;
-	const float rstd_2_ = rstd_[r_];
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float d_rstd_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = float(x_[at_ + k_]) - first_ - rest_;
+	const int at_ = int(group.x) * size_K_;
+	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
+		d_gamma_reduced_block_[at_ + k_] = 0.0f;
+		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? float(x_[at_2_ + 0]) : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_K_);
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+				const float t_3_ = float(x_[at_2_ + k_]) - first_ - rest_;
+				const float gamma_2_ = float(gamma_[k_]);
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
+				const float d_h_2_ = d_h_[at_2_ + k_];
+				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+				const float t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_run_ += t_4_ * t_3_;
+				d_rest_part_run_ += t_4_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
+			const float t_5_ = float(x_[at_2_ + k_]) - first_ - rest_;
 			const float gamma_2_ = float(gamma_[k_]);
-			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
-			const float d_h_2_ = d_h_[at_ + k_];
+			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
+			const float d_h_2_ = d_h_[at_2_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_3_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_3_ * t_2_;
-			d_rest_part_run_ += t_3_;
+			const float t_6_ = d_h_gelu_x_ * gamma_2_;
+			d_x_[at_2_ + k_] = half(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 		}
-		d_rstd_thread_ += d_rstd_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = float(x_[at_ + k_]) - first_ - rest_;
-		const float gamma_2_ = float(gamma_[k_]);
-		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
-		const float d_h_2_ = d_h_[at_ + k_];
-		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = half(t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_);
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
 	long size_K_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
-		device const half *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const half *gamma_ [[buffer(3)]],
-		device const half *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device half *d_gamma_ [[buffer(6)]],
-		device half *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args &args [[buffer(8)]],
-		device kg_fault *fault [[buffer(9)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device const float *d_beta_reduced_block_ [[buffer(1)]],
+		device half *d_gamma_ [[buffer(2)]],
+		device half *d_beta_ [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_K_ - from_, 16);
@@ -1953,12 +1719,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float gamma_2_ = float(gamma_[k_]);
-	const float beta_2_ = float(beta_[k_]);
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
@@ -1966,17 +1728,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float first_ = t_ ? float(x_[r_ * size_K_ + 0]) : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				const float t_3_ = float(x_[r_ * size_K_ + k_]) - first_ - rest_;
-				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
-				d_beta_reduced_run_2_ += d_h_gelu_x_;
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_K_ + k_];
+				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_K_ + k_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 			d_beta_reduced_run_ += d_beta_reduced_run_2_;
@@ -2305,9 +2059,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long size_K_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -2318,9 +2073,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
 		device const float *d_h_ [[buffer(5)]],
-		device ushort *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device float *d_gamma_reduced_block_ [[buffer(6)]],
+		device float *d_beta_reduced_block_ [[buffer(7)]],
+		device ushort *d_x_ [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args &args [[buffer(9)]],
+		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -2328,88 +2085,97 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 	threadgroup float d_rstd_parts_[4];
 	threadgroup float d_rest_part_parts_[4];
 	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_[r_] / t_;
-	const float rstd_2_ = rstd_[r_];
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float d_rstd_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_ - rest_;
+	const int at_ = int(group.x) * size_K_;
+	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
+		d_gamma_reduced_block_[at_ + k_] = 0.0f;
+		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_ + 0]) : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_K_);
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
+				const float t_3_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+				const float gamma_2_ = kg_from_bf16(gamma_[k_]);
+				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
+				const float d_h_2_ = d_h_[at_2_ + k_];
+				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+				const float t_4_ = d_h_gelu_x_ * gamma_2_;
+				d_rstd_run_ += t_4_ * t_3_;
+				d_rest_part_run_ += t_4_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
+			const float t_5_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
 			const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-			const float d_h_2_ = d_h_[at_ + k_];
+			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
+			const float d_h_2_ = d_h_[at_2_ + k_];
 			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_3_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_3_ * t_2_;
-			d_rest_part_run_ += t_3_;
+			const float t_6_ = d_h_gelu_x_ * gamma_2_;
+			d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 		}
-		d_rstd_thread_ += d_rstd_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = kg_from_bf16(x_[at_ + k_]) - first_ - rest_;
-		const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-		const float d_h_2_ = d_h_[at_ + k_];
-		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = kg_to_bf16(t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_);
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
 	long size_K_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
-		device const ushort *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const ushort *gamma_ [[buffer(3)]],
-		device const ushort *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device ushort *d_gamma_ [[buffer(6)]],
-		device ushort *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args &args [[buffer(8)]],
-		device kg_fault *fault [[buffer(9)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device const float *d_beta_reduced_block_ [[buffer(1)]],
+		device ushort *d_gamma_ [[buffer(2)]],
+		device ushort *d_beta_ [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	threadgroup float d_beta_reduced_parts_[128];
 	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_K_ - from_, 16);
@@ -2420,12 +2186,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-	const float beta_2_ = kg_from_bf16(beta_[k_]);
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
@@ -2433,17 +2195,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float first_ = t_ ? kg_from_bf16(x_[r_ * size_K_ + 0]) : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				const float t_3_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_ - rest_;
-				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
-				d_beta_reduced_run_2_ += d_h_gelu_x_;
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_K_ + k_];
+				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_K_ + k_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 			d_beta_reduced_run_ += d_beta_reduced_run_2_;
@@ -2627,52 +2381,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 	}
 }
 
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(
-		device const float *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += x_[at_ + k_] - first_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-	}
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args {
 	long size_K_;
@@ -2769,167 +2477,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(
 				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
 			}
 		}
-	}
-}
-
-// rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(
-		device const float *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const float *gamma_ [[buffer(3)]],
-		device const float *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device float *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_[r_] / t_;
-	const float rstd_2_ = rstd_[r_];
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float d_rstd_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = x_[at_ + k_] - first_ - rest_;
-			const float gamma_2_ = gamma_[k_];
-			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + beta_[k_];
-			const float d_h_2_ = d_h_[at_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_3_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_3_ * t_2_;
-			d_rest_part_run_ += t_3_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = x_[at_ + k_] - first_ - rest_;
-		const float gamma_2_ = gamma_[k_];
-		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + beta_[k_];
-		const float d_h_2_ = d_h_[at_ + k_];
-		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_;
-	}
-}
-
-// cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args {
-	long size_K_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
-		device const float *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const float *gamma_ [[buffer(3)]],
-		device const float *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device float *d_gamma_ [[buffer(6)]],
-		device float *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args &args [[buffer(8)]],
-		device kg_fault *fault [[buffer(9)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int k_ = from_ + column_;
-	float d_gamma_reduced_lane_ = 0.0f;
-	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float gamma_2_ = gamma_[k_];
-	const float beta_2_ = beta_[k_];
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_gamma_reduced_run_ = 0.0f;
-		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_gamma_reduced_run_2_ = 0.0f;
-			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float first_ = t_ ? x_[r_ * size_K_ + 0] : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				const float t_3_ = x_[r_ * size_K_ + k_] - first_ - rest_;
-				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
-				d_beta_reduced_run_2_ += d_h_gelu_x_;
-			}
-			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
-			d_beta_reduced_run_ += d_beta_reduced_run_2_;
-		}
-		d_gamma_reduced_lane_ += d_gamma_reduced_run_;
-		d_beta_reduced_lane_ += d_beta_reduced_run_;
-	}
-	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
-	d_beta_reduced_parts_[thread_] = d_beta_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_gamma_reduced_ = 0.0f;
-	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
-		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_gamma_[k_] = d_gamma_reduced_;
-		d_beta_[k_] = d_beta_reduced_;
 	}
 }
 
@@ -3043,103 +2590,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6_args {
-	long size_N_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6(
-		device const float *d_y_ [[buffer(0)]],
-		device float *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += d_y_[r_ * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = d_bias_reduced_;
-	}
-}
-
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
-		device const half *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += float(x_[at_ + k_]) - first_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-	}
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args {
 	long size_K_;
@@ -3236,167 +2686,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(
 				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
 			}
 		}
-	}
-}
-
-// rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(
-		device const half *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const half *gamma_ [[buffer(3)]],
-		device const half *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device half *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_[r_] / t_;
-	const float rstd_2_ = rstd_[r_];
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float d_rstd_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = float(x_[at_ + k_]) - first_ - rest_;
-			const float gamma_2_ = float(gamma_[k_]);
-			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
-			const float d_h_2_ = d_h_[at_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_3_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_3_ * t_2_;
-			d_rest_part_run_ += t_3_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = float(x_[at_ + k_]) - first_ - rest_;
-		const float gamma_2_ = float(gamma_[k_]);
-		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
-		const float d_h_2_ = d_h_[at_ + k_];
-		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = half(t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_);
-	}
-}
-
-// cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args {
-	long size_K_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
-		device const half *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const half *gamma_ [[buffer(3)]],
-		device const half *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device half *d_gamma_ [[buffer(6)]],
-		device half *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args &args [[buffer(8)]],
-		device kg_fault *fault [[buffer(9)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int k_ = from_ + column_;
-	float d_gamma_reduced_lane_ = 0.0f;
-	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float gamma_2_ = float(gamma_[k_]);
-	const float beta_2_ = float(beta_[k_]);
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_gamma_reduced_run_ = 0.0f;
-		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_gamma_reduced_run_2_ = 0.0f;
-			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float first_ = t_ ? float(x_[r_ * size_K_ + 0]) : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				const float t_3_ = float(x_[r_ * size_K_ + k_]) - first_ - rest_;
-				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
-				d_beta_reduced_run_2_ += d_h_gelu_x_;
-			}
-			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
-			d_beta_reduced_run_ += d_beta_reduced_run_2_;
-		}
-		d_gamma_reduced_lane_ += d_gamma_reduced_run_;
-		d_beta_reduced_lane_ += d_beta_reduced_run_;
-	}
-	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
-	d_beta_reduced_parts_[thread_] = d_beta_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_gamma_reduced_ = 0.0f;
-	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
-		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_gamma_[k_] = half(d_gamma_reduced_);
-		d_beta_[k_] = half(d_beta_reduced_);
 	}
 }
 
@@ -3510,103 +2799,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6_args {
-	long size_N_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6(
-		device const half *d_y_ [[buffer(0)]],
-		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += float(d_y_[r_ * size_N_ + n_]);
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = half(d_bias_reduced_);
-	}
-}
-
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
-		device const ushort *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-	}
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args {
 	long size_K_;
@@ -3703,167 +2895,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(
 				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
 			}
 		}
-	}
-}
-
-// rows kernel for d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(
-		device const ushort *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const ushort *gamma_ [[buffer(3)]],
-		device const ushort *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device ushort *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
-	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_[r_] / t_;
-	const float rstd_2_ = rstd_[r_];
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
-		float d_rstd_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_ - rest_;
-			const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-			const float h_gelu_x_ = t_2_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-			const float d_h_2_ = d_h_[at_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_3_ = d_h_gelu_x_ * gamma_2_;
-			d_rstd_run_ += t_3_ * t_2_;
-			d_rest_part_run_ += t_3_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		const float t_4_ = kg_from_bf16(x_[at_ + k_]) - first_ - rest_;
-		const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-		const float h_gelu_x_ = t_4_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-		const float d_h_2_ = d_h_[at_ + k_];
-		const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-		const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-		const float t_5_ = d_h_gelu_x_ * gamma_2_;
-		d_x_[at_ + k_] = kg_to_bf16(t_5_ * rstd_2_ + t_2_ * t_4_ / t_ + t_3_);
-	}
-}
-
-// cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args {
-	long size_K_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
-		device const ushort *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device const ushort *gamma_ [[buffer(3)]],
-		device const ushort *beta_ [[buffer(4)]],
-		device const float *d_h_ [[buffer(5)]],
-		device ushort *d_gamma_ [[buffer(6)]],
-		device ushort *d_beta_ [[buffer(7)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args &args [[buffer(8)]],
-		device kg_fault *fault [[buffer(9)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
-	const int size_K_ = int(args.size_K_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int k_ = from_ + column_;
-	float d_gamma_reduced_lane_ = 0.0f;
-	float d_beta_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
-	const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-	const float beta_2_ = kg_from_bf16(beta_[k_]);
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_gamma_reduced_run_ = 0.0f;
-		float d_beta_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_gamma_reduced_run_2_ = 0.0f;
-			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float first_ = t_ ? kg_from_bf16(x_[r_ * size_K_ + 0]) : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				const float t_3_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_ - rest_;
-				const float rstd_2_ = rstd_[r_];
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-				const float d_h_2_ = d_h_[r_ * size_K_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				d_gamma_reduced_run_2_ += d_h_gelu_x_ * t_3_ * rstd_2_;
-				d_beta_reduced_run_2_ += d_h_gelu_x_;
-			}
-			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
-			d_beta_reduced_run_ += d_beta_reduced_run_2_;
-		}
-		d_gamma_reduced_lane_ += d_gamma_reduced_run_;
-		d_beta_reduced_lane_ += d_beta_reduced_run_;
-	}
-	d_gamma_reduced_parts_[thread_] = d_gamma_reduced_lane_;
-	d_beta_reduced_parts_[thread_] = d_beta_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_gamma_reduced_ = 0.0f;
-	float d_beta_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_gamma_reduced_ += d_gamma_reduced_parts_[i_ * columns_ + column_];
-		d_beta_reduced_ += d_beta_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_gamma_[k_] = kg_to_bf16(d_gamma_reduced_);
-		d_beta_[k_] = kg_to_bf16(d_beta_reduced_);
 	}
 }
 
@@ -3974,56 +3005,5 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 				d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
 			}
 		}
-	}
-}
-
-// cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6_args {
-	long size_N_;
-	long size_R_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6(
-		device const ushort *d_y_ [[buffer(0)]],
-		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += kg_from_bf16(d_y_[r_ * size_N_ + n_]);
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = kg_to_bf16(d_bias_reduced_);
 	}
 }

@@ -2728,62 +2728,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device float *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = d_bias_reduced_;
-	}
-}
-
 // matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1_args {
 	long size_N_;
@@ -3093,62 +3037,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(
 				d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
 			}
 		}
-	}
-}
-
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = half(d_bias_reduced_);
 	}
 }
 
@@ -3464,62 +3352,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = kg_to_bf16(d_bias_reduced_);
-	}
-}
-
 // matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1_args {
 	long size_N_;
@@ -3829,62 +3661,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3(
 				d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
 			}
 		}
-	}
-}
-
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device float *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = d_bias_reduced_;
 	}
 }
 
@@ -4200,62 +3976,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = half(d_bias_reduced_);
-	}
-}
-
 // matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1_args {
 	long size_N_;
@@ -4565,62 +4285,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(
 				d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
 			}
 		}
-	}
-}
-
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = kg_to_bf16(d_bias_reduced_);
 	}
 }
 
@@ -4939,62 +4603,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device float *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = d_bias_reduced_;
-	}
-}
-
 // matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1_args {
 	long size_N_;
@@ -5310,62 +4918,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(
 	}
 }
 
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = half(d_bias_reduced_);
-	}
-}
-
 // matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1_args {
 	long size_N_;
@@ -5678,61 +5230,5 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(
 				d_b_[(at_3_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
 			}
 		}
-	}
-}
-
-// cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4_args {
-	long size_N_;
-	long size_Z_;
-	long size_M_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
-	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
-	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
-	const int column_ = thread_ % columns_;
-	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
-	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
-	float d_bias_reduced_lane_ = 0.0f;
-	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
-		float d_bias_reduced_run_ = 0.0f;
-		const int run_2_ = lanes_ * 32;
-		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
-			const int end_2_ = min(block_2_ + run_2_, end_);
-			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
-			}
-			d_bias_reduced_run_ += d_bias_reduced_run_2_;
-		}
-		d_bias_reduced_lane_ += d_bias_reduced_run_;
-	}
-	d_bias_reduced_parts_[thread_] = d_bias_reduced_lane_;
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_bias_reduced_ = 0.0f;
-	for (int i_ = 0; i_ < lanes_; ++i_) {
-		d_bias_reduced_ += d_bias_reduced_parts_[i_ * columns_ + column_];
-	}
-	if (thread_ < columns_) {
-		d_bias_[n_] = kg_to_bf16(d_bias_reduced_);
 	}
 }

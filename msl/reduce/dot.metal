@@ -172,48 +172,6 @@ kernel void kg_dd4f7221_dot_f16_1(
 	}
 }
 
-// rows kernel for y.
-struct kg_dd4f7221_dot_f16_2_args {
-	long size_P_chunks_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_dot_f16_2(
-		device const float *y_reduced_chunk_ [[buffer(0)]],
-		device float *y_ [[buffer(1)]],
-		constant kg_dd4f7221_dot_f16_2_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_parts_[4];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float y_reduced_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
-		float y_reduced_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			y_reduced_run_ += y_reduced_chunk_[p_chunks_];
-		}
-		y_reduced_thread_ += y_reduced_run_;
-	}
-	y_reduced_thread_ = simd_sum(y_reduced_thread_);
-	if (int(lane) == 0) {
-		y_reduced_parts_[simd_] = y_reduced_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
-	}
-	if (thread_ == 0) {
-		y_[0] = y_reduced_;
-	}
-}
-
 // reduce kernel for y_reduced_chunk.
 struct kg_dd4f7221_dot_bf16_1_args {
 	long size_P_;
@@ -258,48 +216,6 @@ kernel void kg_dd4f7221_dot_bf16_1(
 	}
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
-	}
-}
-
-// rows kernel for y.
-struct kg_dd4f7221_dot_bf16_2_args {
-	long size_P_chunks_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_dot_bf16_2(
-		device const float *y_reduced_chunk_ [[buffer(0)]],
-		device float *y_ [[buffer(1)]],
-		constant kg_dd4f7221_dot_bf16_2_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_parts_[4];
-	const int size_P_chunks_ = int(args.size_P_chunks_);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float y_reduced_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
-		float y_reduced_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			y_reduced_run_ += y_reduced_chunk_[p_chunks_];
-		}
-		y_reduced_thread_ += y_reduced_run_;
-	}
-	y_reduced_thread_ = simd_sum(y_reduced_thread_);
-	if (int(lane) == 0) {
-		y_reduced_parts_[simd_] = y_reduced_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
-	}
-	if (thread_ == 0) {
-		y_[0] = y_reduced_;
 	}
 }
 

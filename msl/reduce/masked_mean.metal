@@ -138,46 +138,6 @@ kernel void kg_dd4f7221_masked_mean_f32_2(
 	}
 }
 
-// rows kernel for count.
-struct kg_dd4f7221_masked_mean_f16_1_args {
-	long size_L_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_masked_mean_f16_1(
-		device const uchar *mask_ [[buffer(0)]],
-		device int *count_ [[buffer(1)]],
-		constant kg_dd4f7221_masked_mean_f16_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int count_parts_[4];
-	const int size_L_ = int(args.size_L_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	int count_thread_ = 0;
-	const int at_ = b_ * size_L_;
-	for (int l_ = thread_; l_ < size_L_; l_ += 128) {
-		count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
-	}
-	count_thread_ = simd_sum(count_thread_);
-	if (int(lane) == 0) {
-		count_parts_[simd_] = count_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		count_2_ += count_parts_[s_];
-	}
-	if (thread_ == 0) {
-		count_[b_] = count_2_;
-	}
-}
-
 // cols kernel for y.
 struct kg_dd4f7221_masked_mean_f16_2_args {
 	long size_H_;
@@ -236,46 +196,6 @@ kernel void kg_dd4f7221_masked_mean_f16_2(
 	}
 	if (thread_ < columns_) {
 		y_[b_ * size_H_ + h_] = half(total_ / float(max(count_[b_], 1)));
-	}
-}
-
-// rows kernel for count.
-struct kg_dd4f7221_masked_mean_bf16_1_args {
-	long size_L_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_masked_mean_bf16_1(
-		device const uchar *mask_ [[buffer(0)]],
-		device int *count_ [[buffer(1)]],
-		constant kg_dd4f7221_masked_mean_bf16_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int count_parts_[4];
-	const int size_L_ = int(args.size_L_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	int count_thread_ = 0;
-	const int at_ = b_ * size_L_;
-	for (int l_ = thread_; l_ < size_L_; l_ += 128) {
-		count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
-	}
-	count_thread_ = simd_sum(count_thread_);
-	if (int(lane) == 0) {
-		count_parts_[simd_] = count_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		count_2_ += count_parts_[s_];
-	}
-	if (thread_ == 0) {
-		count_[b_] = count_2_;
 	}
 }
 
@@ -340,46 +260,6 @@ kernel void kg_dd4f7221_masked_mean_bf16_2(
 	}
 }
 
-// rows kernel for count.
-struct kg_dd4f7221_masked_mean_grad_f32_1_args {
-	long size_L_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_masked_mean_grad_f32_1(
-		device const uchar *mask_ [[buffer(0)]],
-		device int *count_ [[buffer(1)]],
-		constant kg_dd4f7221_masked_mean_grad_f32_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int count_parts_[4];
-	const int size_L_ = int(args.size_L_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	int count_thread_ = 0;
-	const int at_ = b_ * size_L_;
-	for (int l_ = thread_; l_ < size_L_; l_ += 128) {
-		count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
-	}
-	count_thread_ = simd_sum(count_thread_);
-	if (int(lane) == 0) {
-		count_parts_[simd_] = count_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		count_2_ += count_parts_[s_];
-	}
-	if (thread_ == 0) {
-		count_[b_] = count_2_;
-	}
-}
-
 // map kernel for d_x.
 struct kg_dd4f7221_masked_mean_grad_f32_2_args {
 	long size_H_;
@@ -411,46 +291,6 @@ kernel void kg_dd4f7221_masked_mean_grad_f32_2(
 	}
 }
 
-// rows kernel for count.
-struct kg_dd4f7221_masked_mean_grad_f16_1_args {
-	long size_L_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_masked_mean_grad_f16_1(
-		device const uchar *mask_ [[buffer(0)]],
-		device int *count_ [[buffer(1)]],
-		constant kg_dd4f7221_masked_mean_grad_f16_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int count_parts_[4];
-	const int size_L_ = int(args.size_L_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	int count_thread_ = 0;
-	const int at_ = b_ * size_L_;
-	for (int l_ = thread_; l_ < size_L_; l_ += 128) {
-		count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
-	}
-	count_thread_ = simd_sum(count_thread_);
-	if (int(lane) == 0) {
-		count_parts_[simd_] = count_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		count_2_ += count_parts_[s_];
-	}
-	if (thread_ == 0) {
-		count_[b_] = count_2_;
-	}
-}
-
 // map kernel for d_x.
 struct kg_dd4f7221_masked_mean_grad_f16_2_args {
 	long size_H_;
@@ -479,46 +319,6 @@ kernel void kg_dd4f7221_masked_mean_grad_f16_2(
 		const int l_ = at_2_ % size_L_;
 		const int b_ = at_2_ / size_L_;
 		d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
-	}
-}
-
-// rows kernel for count.
-struct kg_dd4f7221_masked_mean_grad_bf16_1_args {
-	long size_L_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_masked_mean_grad_bf16_1(
-		device const uchar *mask_ [[buffer(0)]],
-		device int *count_ [[buffer(1)]],
-		constant kg_dd4f7221_masked_mean_grad_bf16_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int count_parts_[4];
-	const int size_L_ = int(args.size_L_);
-	const int b_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	int count_thread_ = 0;
-	const int at_ = b_ * size_L_;
-	for (int l_ = thread_; l_ < size_L_; l_ += 128) {
-		count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
-	}
-	count_thread_ = simd_sum(count_thread_);
-	if (int(lane) == 0) {
-		count_parts_[simd_] = count_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		count_2_ += count_parts_[s_];
-	}
-	if (thread_ == 0) {
-		count_[b_] = count_2_;
 	}
 }
 

@@ -298,9 +298,10 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 }
 
-// rows kernel for d_x, rest_sum.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 struct kg_dd4f7221_layernorm_grad_f32_1_args {
 	long size_D_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -309,10 +310,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		device const float *d_y_ [[buffer(1)]],
 		device const float *gamma_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
-		device float *d_x_ [[buffer(4)]],
-		device float *rest_sum_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_grad_f32_1_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device float *d_beta_reduced_block_ [[buffer(5)]],
+		device float *d_x_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_grad_f32_1_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -321,102 +323,112 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 	threadgroup float d_rest_part_parts_[4];
 	threadgroup float d_rstd_parts_[4];
 	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_ + 0] : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float rest_sum_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = x_[at_ + d_] - first_;
-			rest_sum_run_ += t_;
-			const float t_2_ = d_y_[at_ + d_] * gamma_[d_];
-			d_rest_part_run_ += t_2_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	float d_rstd_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float d_rstd_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = d_y_[at_ + d_] * gamma_[d_];
-			const float t_3_ = x_[at_ + d_] - first_;
-			const float t_4_ = t_3_ - rest_;
-			d_rstd_run_ += t_2_ * t_4_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-	}
-	const float rstd_2_ = rstd_[r_];
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
+	const int at_ = int(group.x) * size_D_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = d_y_[at_ + d_] * gamma_[d_];
-		const float t_5_ = x_[at_ + d_] - first_;
-		const float t_6_ = t_5_ - rest_;
-		d_x_[at_ + d_] = t_4_ * rstd_2_ + t_2_ * t_6_ / t_ + t_3_;
+		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+		d_beta_reduced_block_[at_ + d_] = 0.0f;
 	}
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
+	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const float t_2_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? x_[at_2_ + 0] : 0.0f;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float rest_sum_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float t_3_ = x_[at_2_ + d_] - first_;
+				rest_sum_run_ += t_3_;
+				const float d_y_2_ = d_y_[at_2_ + d_];
+				const float t_4_ = d_y_2_ * gamma_[d_];
+				d_rest_part_run_ += t_4_;
+			}
+			rest_sum_thread_ += rest_sum_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		rest_sum_thread_ = simd_sum(rest_sum_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			rest_sum_parts_[simd_] = rest_sum_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float rest_sum_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			rest_sum_ += rest_sum_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		float d_rstd_thread_ = 0.0f;
+		const float rest_ = rest_sum_ / t_2_;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float d_rstd_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float d_y_2_ = d_y_[at_2_ + d_];
+				const float t_3_ = d_y_2_ * gamma_[d_];
+				const float t_4_ = x_[at_2_ + d_] - first_;
+				const float t_5_ = t_4_ - rest_;
+				d_rstd_run_ += t_3_ * t_5_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
+			const float d_y_2_ = d_y_[at_2_ + d_];
+			const float t_5_ = d_y_2_ * gamma_[d_];
+			const float t_6_ = x_[at_2_ + d_] - first_;
+			const float t_7_ = t_6_ - rest_;
+			d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 struct kg_dd4f7221_layernorm_grad_f32_2_args {
 	long size_D_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_grad_f32_2(
-		device const float *d_y_ [[buffer(0)]],
-		device const float *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device float *d_gamma_ [[buffer(4)]],
-		device float *d_beta_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_grad_f32_2_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device const float *d_beta_reduced_block_ [[buffer(1)]],
+		device float *d_gamma_ [[buffer(2)]],
+		device float *d_beta_ [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_grad_f32_2_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	threadgroup float d_beta_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_D_ - from_, 16);
@@ -427,10 +439,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
@@ -438,12 +448,9 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float d_y_2_ = d_y_[r_ * size_D_ + d_];
-				const float first_ = t_ ? x_[r_ * size_D_ + 0] : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				d_gamma_reduced_run_2_ += d_y_2_ * (x_[r_ * size_D_ + d_] - first_ - rest_) * rstd_[r_];
-				d_beta_reduced_run_2_ += d_y_2_;
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
+				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 			d_beta_reduced_run_ += d_beta_reduced_run_2_;
@@ -466,9 +473,10 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 	}
 }
 
-// rows kernel for d_x, rest_sum.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 struct kg_dd4f7221_layernorm_grad_f16_1_args {
 	long size_D_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -477,10 +485,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		device const half *d_y_ [[buffer(1)]],
 		device const half *gamma_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
-		device half *d_x_ [[buffer(4)]],
-		device float *rest_sum_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_grad_f16_1_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device float *d_beta_reduced_block_ [[buffer(5)]],
+		device half *d_x_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_grad_f16_1_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -489,102 +498,112 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 	threadgroup float d_rest_part_parts_[4];
 	threadgroup float d_rstd_parts_[4];
 	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[at_ + 0]) : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float rest_sum_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = float(x_[at_ + d_]) - first_;
-			rest_sum_run_ += t_;
-			const float t_2_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
-			d_rest_part_run_ += t_2_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	float d_rstd_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float d_rstd_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
-			const float t_3_ = float(x_[at_ + d_]) - first_;
-			const float t_4_ = t_3_ - rest_;
-			d_rstd_run_ += t_2_ * t_4_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-	}
-	const float rstd_2_ = rstd_[r_];
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
+	const int at_ = int(group.x) * size_D_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
-		const float t_5_ = float(x_[at_ + d_]) - first_;
-		const float t_6_ = t_5_ - rest_;
-		d_x_[at_ + d_] = half(t_4_ * rstd_2_ + t_2_ * t_6_ / t_ + t_3_);
+		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+		d_beta_reduced_block_[at_ + d_] = 0.0f;
 	}
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
+	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const float t_2_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? float(x_[at_2_ + 0]) : 0.0f;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float rest_sum_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float t_3_ = float(x_[at_2_ + d_]) - first_;
+				rest_sum_run_ += t_3_;
+				const float d_y_2_ = float(d_y_[at_2_ + d_]);
+				const float t_4_ = d_y_2_ * float(gamma_[d_]);
+				d_rest_part_run_ += t_4_;
+			}
+			rest_sum_thread_ += rest_sum_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		rest_sum_thread_ = simd_sum(rest_sum_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			rest_sum_parts_[simd_] = rest_sum_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float rest_sum_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			rest_sum_ += rest_sum_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		float d_rstd_thread_ = 0.0f;
+		const float rest_ = rest_sum_ / t_2_;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float d_rstd_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float d_y_2_ = float(d_y_[at_2_ + d_]);
+				const float t_3_ = d_y_2_ * float(gamma_[d_]);
+				const float t_4_ = float(x_[at_2_ + d_]) - first_;
+				const float t_5_ = t_4_ - rest_;
+				d_rstd_run_ += t_3_ * t_5_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
+			const float d_y_2_ = float(d_y_[at_2_ + d_]);
+			const float t_5_ = d_y_2_ * float(gamma_[d_]);
+			const float t_6_ = float(x_[at_2_ + d_]) - first_;
+			const float t_7_ = t_6_ - rest_;
+			d_x_[at_2_ + d_] = half(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 struct kg_dd4f7221_layernorm_grad_f16_2_args {
 	long size_D_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_grad_f16_2(
-		device const half *d_y_ [[buffer(0)]],
-		device const half *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device half *d_gamma_ [[buffer(4)]],
-		device half *d_beta_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_grad_f16_2_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device const float *d_beta_reduced_block_ [[buffer(1)]],
+		device half *d_gamma_ [[buffer(2)]],
+		device half *d_beta_ [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_grad_f16_2_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	threadgroup float d_beta_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_D_ - from_, 16);
@@ -595,10 +614,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
@@ -606,12 +623,9 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float d_y_2_ = float(d_y_[r_ * size_D_ + d_]);
-				const float first_ = t_ ? float(x_[r_ * size_D_ + 0]) : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				d_gamma_reduced_run_2_ += d_y_2_ * (float(x_[r_ * size_D_ + d_]) - first_ - rest_) * rstd_[r_];
-				d_beta_reduced_run_2_ += d_y_2_;
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
+				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 			d_beta_reduced_run_ += d_beta_reduced_run_2_;
@@ -634,9 +648,10 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 	}
 }
 
-// rows kernel for d_x, rest_sum.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 	long size_D_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -645,10 +660,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(1)]],
 		device const ushort *gamma_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
-		device ushort *d_x_ [[buffer(4)]],
-		device float *rest_sum_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_grad_bf16_1_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device float *d_beta_reduced_block_ [[buffer(5)]],
+		device ushort *d_x_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_grad_bf16_1_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -657,102 +673,112 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 	threadgroup float d_rest_part_parts_[4];
 	threadgroup float d_rstd_parts_[4];
 	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float rest_sum_thread_ = 0.0f;
-	float d_rest_part_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float rest_sum_run_ = 0.0f;
-		float d_rest_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
-			rest_sum_run_ += t_;
-			const float t_2_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
-			d_rest_part_run_ += t_2_;
-		}
-		rest_sum_thread_ += rest_sum_run_;
-		d_rest_part_thread_ += d_rest_part_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-		d_rest_part_parts_[simd_] = d_rest_part_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	float d_rest_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
-		d_rest_part_ += d_rest_part_parts_[s_];
-	}
-	float d_rstd_thread_ = 0.0f;
-	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float d_rstd_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
-			const float t_3_ = kg_from_bf16(x_[at_ + d_]) - first_;
-			const float t_4_ = t_3_ - rest_;
-			d_rstd_run_ += t_2_ * t_4_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-	}
-	const float rstd_2_ = rstd_[r_];
-	const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_2_ = 2.0f * d_var_;
-	const float d_rest_ = -(rstd_2_ * d_rest_part_);
-	const float t_3_ = d_rest_ / t_;
+	const int at_ = int(group.x) * size_D_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
-		const float t_5_ = kg_from_bf16(x_[at_ + d_]) - first_;
-		const float t_6_ = t_5_ - rest_;
-		d_x_[at_ + d_] = kg_to_bf16(t_4_ * rstd_2_ + t_2_ * t_6_ / t_ + t_3_);
+		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+		d_beta_reduced_block_[at_ + d_] = 0.0f;
 	}
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
+	const bool t_ = 0 >= 0 && 0 < size_D_;
+	const float t_2_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_ + 0]) : 0.0f;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float rest_sum_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float t_3_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+				rest_sum_run_ += t_3_;
+				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+				const float t_4_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+				d_rest_part_run_ += t_4_;
+			}
+			rest_sum_thread_ += rest_sum_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		rest_sum_thread_ = simd_sum(rest_sum_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			rest_sum_parts_[simd_] = rest_sum_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float rest_sum_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			rest_sum_ += rest_sum_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		float d_rstd_thread_ = 0.0f;
+		const float rest_ = rest_sum_ / t_2_;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float d_rstd_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+				const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+				const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+				const float t_5_ = t_4_ - rest_;
+				d_rstd_run_ += t_3_ * t_5_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
+			const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+			const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+			const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+			const float t_7_ = t_6_ - rest_;
+			d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 struct kg_dd4f7221_layernorm_grad_bf16_2_args {
 	long size_D_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_layernorm_grad_bf16_2(
-		device const ushort *d_y_ [[buffer(0)]],
-		device const ushort *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device ushort *d_gamma_ [[buffer(4)]],
-		device ushort *d_beta_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_grad_bf16_2_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device const float *d_beta_reduced_block_ [[buffer(1)]],
+		device ushort *d_gamma_ [[buffer(2)]],
+		device ushort *d_beta_ [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_grad_bf16_2_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	threadgroup float d_beta_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_D_ - from_, 16);
@@ -763,10 +789,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_2(
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const bool t_ = 0 >= 0 && 0 < size_D_;
-	const float t_2_ = float(max(size_D_, 1));
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		float d_beta_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
@@ -774,12 +798,9 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_2(
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
 			float d_beta_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				const float d_y_2_ = kg_from_bf16(d_y_[r_ * size_D_ + d_]);
-				const float first_ = t_ ? kg_from_bf16(x_[r_ * size_D_ + 0]) : 0.0f;
-				const float rest_ = rest_sum_[r_] / t_2_;
-				d_gamma_reduced_run_2_ += d_y_2_ * (kg_from_bf16(x_[r_ * size_D_ + d_]) - first_ - rest_) * rstd_[r_];
-				d_beta_reduced_run_2_ += d_y_2_;
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
+				d_beta_reduced_run_2_ += d_beta_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 			d_beta_reduced_run_ += d_beta_reduced_run_2_;

@@ -205,9 +205,10 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_x.
 struct kg_dd4f7221_rmsnorm_grad_f32_1_args {
 	long size_D_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -216,70 +217,81 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		device const float *gamma_ [[buffer(1)]],
 		device const float *x_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
-		device float *d_x_ [[buffer(4)]],
-		constant kg_dd4f7221_rmsnorm_grad_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device float *d_x_ [[buffer(5)]],
+		constant kg_dd4f7221_rmsnorm_grad_f32_1_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
 	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float d_rstd_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = d_y_[at_ + d_] * gamma_[d_];
-			const float x_2_ = x_[at_ + d_];
-			d_rstd_run_ += t_ * x_2_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-	}
-	const float rstd_2_ = rstd_[r_];
-	const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_meansq_;
-	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_3_ = d_y_[at_ + d_] * gamma_[d_];
-		const float x_2_ = x_[at_ + d_];
-		d_x_[at_ + d_] = t_3_ * rstd_2_ + t_ * x_2_ / t_2_;
+		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float d_rstd_thread_ = 0.0f;
+		const int at_2_ = row_ * size_D_;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float d_rstd_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float d_y_2_ = d_y_[at_2_ + d_];
+				const float t_2_ = d_y_2_ * gamma_[d_];
+				const float x_2_ = x_[at_2_ + d_];
+				d_rstd_run_ += t_2_ * x_2_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
+			const float d_y_2_ = d_y_[at_2_ + d_];
+			const float t_3_ = d_y_2_ * gamma_[d_];
+			const float x_2_ = x_[at_2_ + d_];
+			d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
 // cols kernel for d_gamma.
 struct kg_dd4f7221_rmsnorm_grad_f32_2_args {
 	long size_D_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
-		device const float *d_y_ [[buffer(0)]],
-		device const float *x_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device float *d_gamma_ [[buffer(3)]],
-		constant kg_dd4f7221_rmsnorm_grad_f32_2_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device float *d_gamma_ [[buffer(1)]],
+		constant kg_dd4f7221_rmsnorm_grad_f32_2_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_D_ - from_, 16);
@@ -289,15 +301,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_gamma_reduced_run_2_ += d_y_[r_ * size_D_ + d_] * x_[r_ * size_D_ + d_] * rstd_[r_];
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 		}
@@ -314,9 +326,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_x.
 struct kg_dd4f7221_rmsnorm_grad_f16_1_args {
 	long size_D_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -325,70 +338,81 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		device const half *gamma_ [[buffer(1)]],
 		device const half *x_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
-		device half *d_x_ [[buffer(4)]],
-		constant kg_dd4f7221_rmsnorm_grad_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device half *d_x_ [[buffer(5)]],
+		constant kg_dd4f7221_rmsnorm_grad_f16_1_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
 	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float d_rstd_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
-			const float x_2_ = float(x_[at_ + d_]);
-			d_rstd_run_ += t_ * x_2_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-	}
-	const float rstd_2_ = rstd_[r_];
-	const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_meansq_;
-	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_3_ = float(d_y_[at_ + d_]) * float(gamma_[d_]);
-		const float x_2_ = float(x_[at_ + d_]);
-		d_x_[at_ + d_] = half(t_3_ * rstd_2_ + t_ * x_2_ / t_2_);
+		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float d_rstd_thread_ = 0.0f;
+		const int at_2_ = row_ * size_D_;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float d_rstd_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float d_y_2_ = float(d_y_[at_2_ + d_]);
+				const float t_2_ = d_y_2_ * float(gamma_[d_]);
+				const float x_2_ = float(x_[at_2_ + d_]);
+				d_rstd_run_ += t_2_ * x_2_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
+			const float d_y_2_ = float(d_y_[at_2_ + d_]);
+			const float t_3_ = d_y_2_ * float(gamma_[d_]);
+			const float x_2_ = float(x_[at_2_ + d_]);
+			d_x_[at_2_ + d_] = half(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
 // cols kernel for d_gamma.
 struct kg_dd4f7221_rmsnorm_grad_f16_2_args {
 	long size_D_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
-		device const half *d_y_ [[buffer(0)]],
-		device const half *x_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device half *d_gamma_ [[buffer(3)]],
-		constant kg_dd4f7221_rmsnorm_grad_f16_2_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device half *d_gamma_ [[buffer(1)]],
+		constant kg_dd4f7221_rmsnorm_grad_f16_2_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_D_ - from_, 16);
@@ -398,15 +422,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_gamma_reduced_run_2_ += float(d_y_[r_ * size_D_ + d_]) * float(x_[r_ * size_D_ + d_]) * rstd_[r_];
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 		}
@@ -423,9 +447,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_x.
 struct kg_dd4f7221_rmsnorm_grad_bf16_1_args {
 	long size_D_;
+	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -434,70 +459,81 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		device const ushort *gamma_ [[buffer(1)]],
 		device const ushort *x_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
-		device ushort *d_x_ [[buffer(4)]],
-		constant kg_dd4f7221_rmsnorm_grad_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device ushort *d_x_ [[buffer(5)]],
+		constant kg_dd4f7221_rmsnorm_grad_bf16_1_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_rstd_parts_[4];
 	const int size_D_ = int(args.size_D_);
-	const int r_ = int(group.x);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float d_rstd_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float d_rstd_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			d_rstd_run_ += t_ * x_2_;
-		}
-		d_rstd_thread_ += d_rstd_run_;
-	}
-	d_rstd_thread_ = simd_sum(d_rstd_thread_);
-	if (int(lane) == 0) {
-		d_rstd_parts_[simd_] = d_rstd_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float d_rstd_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		d_rstd_ += d_rstd_parts_[s_];
-	}
-	const float rstd_2_ = rstd_[r_];
-	const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-	const float t_ = 2.0f * d_meansq_;
-	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_3_ = kg_from_bf16(d_y_[at_ + d_]) * kg_from_bf16(gamma_[d_]);
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_ * x_2_ / t_2_);
+		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		float d_rstd_thread_ = 0.0f;
+		const int at_2_ = row_ * size_D_;
+		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+			const int end_ = min(block_ + 4096, size_D_);
+			float d_rstd_run_ = 0.0f;
+			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+				const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+				const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
+				d_rstd_run_ += t_2_ * x_2_;
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		#pragma unroll
+		for (int s_ = 0; s_ < 4; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
+			const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+			const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+			const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
+			d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
 // cols kernel for d_gamma.
 struct kg_dd4f7221_rmsnorm_grad_bf16_2_args {
 	long size_D_;
-	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
-		device const ushort *d_y_ [[buffer(0)]],
-		device const ushort *x_ [[buffer(1)]],
-		device const float *rstd_ [[buffer(2)]],
-		device ushort *d_gamma_ [[buffer(3)]],
-		constant kg_dd4f7221_rmsnorm_grad_bf16_2_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device const float *d_gamma_reduced_block_ [[buffer(0)]],
+		device ushort *d_gamma_ [[buffer(1)]],
+		constant kg_dd4f7221_rmsnorm_grad_bf16_2_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_gamma_reduced_parts_[128];
 	const int size_D_ = int(args.size_D_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_D_ - from_, 16);
@@ -507,15 +543,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_blocks_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_blocks_);
 		float d_gamma_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_gamma_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_gamma_reduced_run_2_ += kg_from_bf16(d_y_[r_ * size_D_ + d_]) * kg_from_bf16(x_[r_ * size_D_ + d_]) * rstd_[r_];
+			for (int r_blocks_ = block_2_ + lane_; r_blocks_ < end_2_; r_blocks_ += lanes_) {
+				d_gamma_reduced_run_2_ += d_gamma_reduced_block_[r_blocks_ * size_D_ + d_];
 			}
 			d_gamma_reduced_run_ += d_gamma_reduced_run_2_;
 		}

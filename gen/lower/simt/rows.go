@@ -18,36 +18,89 @@ func (l *lowering) group() group {
 	return group{thread: l.here(ir.Thread, "thread"), simd: l.here(ir.SIMDGroup, "simd")}
 }
 
-// rows lowers a row program: a group has a row. Its threads stride along the
-// row, once for each pass of reductions, and then for the outputs.
+// rows lowers a row program: a group has a row, or a block of rows where column
+// sums are kept for each block. Its threads stride along the row, once for each
+// pass of reductions, and then for the outputs.
 func (l *lowering) rows() {
 	par, red := l.k.Par, l.k.Red
+	if l.k.Chunk != nil {
+		l.rowBlock()
+		return
+	}
 	if len(par) > 0 {
 		l.out.Grid = []Dim{{par, 1}}
 		l.bind(par, &ir.Here{ID: ir.GroupX})
 	}
 	n := l.extent("n", red)
+	l.row(l.group(), n)
+}
+
+// rowBlock lowers a row program with column sums: a group has a block of rows,
+// each of its threads the same columns of all of them.
+func (l *lowering) rowBlock() {
+	c := l.k.Chunk
+	l.out.Grid = []Dim{{[]*expr.Axis{c.Axis}, 1}}
+	l.Bind(c.Axis, &ir.Here{ID: ir.GroupX})
+	n := l.extent("n", l.k.Red)
+	rows := l.extent("rows", l.k.Par)
+	from := l.Name("from", times(&ir.Here{ID: ir.GroupX}, c.Size))
+	to := l.Name("to", lower.MinI(lower.AddI(from, lower.Int(c.Size)), rows))
 	g := l.group()
-	row := span{axes: red, from: lower.Int(0), to: n, first: g.thread, step: lower.Int(rowThreads)}
+	l.acrossRow(g, n, func() {
+		for _, s := range l.k.Sums {
+			l.Store(s.Let, &ir.Lit{T: ir.Scalar(ir.F32)})
+		}
+	})
+	l.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
+		l.bind(l.k.Par, at)
+		l.row(g, n)
+		if len(l.k.Passes()) == 1 {
+			// The next row's parts must not overtake the reading of this one's;
+			// where there are more passes, their barriers lie between.
+			l.Emit(&ir.Barrier{})
+		}
+	})
+}
+
+// row computes the row of n elements at hand by all threads of the group.
+func (l *lowering) row(g group, n ir.Expr) {
+	row := span{axes: l.k.Red, from: lower.Int(0), to: n, first: g.thread, step: lower.Int(rowThreads)}
 	for _, stages := range l.k.Passes() {
 		l.groupPass(stages, row, g)
 	}
 	var perRow, perElement []*plan.Store
 	for _, s := range l.k.Stores {
-		if len(s.T.Axes) > len(par) {
+		if len(s.T.Axes) > len(l.k.Par) {
 			perElement = append(perElement, s)
 		} else {
 			perRow = append(perRow, s)
 		}
 	}
-	if len(perElement) > 0 {
-		l.loop(posName(red), g.thread, n, lower.Int(rowThreads), func(at ir.Expr) {
-			l.bind(red, at)
+	if len(perElement)+len(l.k.Sums) > 0 {
+		l.acrossRow(g, n, func() {
 			l.stores(perElement)
+			l.addSums()
 		})
 	}
 	l.fence(perRow)
 	l.once(g, perRow)
+}
+
+// acrossRow runs body for the thread's positions of a row of n elements.
+func (l *lowering) acrossRow(g group, n ir.Expr, body func()) {
+	red := l.k.Red
+	l.loop(posName(red), g.thread, n, lower.Int(rowThreads), func(at ir.Expr) {
+		l.bind(red, at)
+		body()
+	})
+}
+
+// addSums adds the row's terms to the sums of its block.
+func (l *lowering) addSums() {
+	for _, s := range l.k.Sums {
+		old := l.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
+		l.Store(s.Let, bin(ir.Add, old, l.Value(s.Expr)))
+	}
 }
 
 // fence lets all threads of the group read the old value of an inout before one

@@ -38,13 +38,6 @@ func (l *lowering) contract() {
 	l.perItem = gemmRows * gemmCols / 32
 }
 
-// span is the first position of tile number i and how many it has.
-func (l *lowering) span(name string, i, size, extent ir.Expr) (from, count ir.Expr) {
-	from = l.Name(name+"_from", lower.MulI(i, size))
-	count = l.Name(name+"s", lower.MinI(lower.SubI(extent, from), size))
-	return from, count
-}
-
 // balanced is the height of a tile: gemmRows, or where there are few tiles less,
 // so that they are about the same height (a multiple of rowUnit).
 func (l *lowering) balanced(rows ir.Expr) ir.Expr {
@@ -140,28 +133,6 @@ func innermostAxis(e expr.Expr) *expr.Axis {
 		return nil
 	}
 	return last(widest.Axes)
-}
-
-// flat runs body for count positions of the product of axes, from the given
-// one; body gets the position relative to it.
-func (t *tile) flat(axes []*expr.Axis, name string, from, count ir.Expr, body func(ir.Expr)) {
-	v := t.Var(name, ir.Scalar(ir.I64))
-	var stmts []ir.Stmt
-	t.In(&stmts, func() {
-		t.bindFlat(axes, lower.AddI(from, lower.RefTo(v)))
-		body(lower.RefTo(v))
-	})
-	t.Emit(&ir.For{V: v, From: lower.Int(0), To: count, Step: lower.Int(1), Body: stmts})
-}
-
-// bindFlat gives each of axes its position in their row-major product.
-func (t *tile) bindFlat(axes []*expr.Axis, at ir.Expr) {
-	for i := len(axes) - 1; i > 0; i-- {
-		at = t.Name("at", at)
-		t.Bind(axes[i], lower.RemI(at, t.Size(axes[i])))
-		at = lower.DivI(at, t.Size(axes[i]))
-	}
-	t.Bind(axes[0], t.Name("at", at))
 }
 
 // flatLanes is flat by vectors, where there is one axis to run along.

@@ -9,37 +9,73 @@ import (
 	"github.com/kernelgen/kgen/gen/plan"
 )
 
-// rows lowers a row program: an item is a row; its reductions run along the
-// row in as few passes as their dependencies allow, then the outputs follow.
+// rows lowers a row program: an item is a row, or a block of rows where column
+// sums are kept for each block.
 func (l *lowering) rows() {
-	l.items(each(l.k.Par), func(at []ir.Expr) {
-		for i, a := range l.k.Par {
-			l.Bind(a, at[i])
-		}
-		for _, pass := range l.k.Passes() {
-			l.rowPass(pass, lower.Int(0), l.Size(last(l.k.Red)))
-		}
-		var perRow, perElement []*plan.Store
-		for _, s := range l.k.Stores {
-			if len(s.T.Axes) > len(l.k.Par) {
-				perElement = append(perElement, s)
-			} else {
-				perRow = append(perRow, s)
+	if l.k.Chunk == nil {
+		l.items(each(l.k.Par), func(at []ir.Expr) {
+			for i, a := range l.k.Par {
+				l.Bind(a, at[i])
 			}
-		}
-		values := l.values(perRow)
-		if len(perElement) > 0 {
-			inner := last(l.k.Red)
-			l.nest(l.k.Red[:len(l.k.Red)-1], func() {
-				l.along(inner, lower.Int(0), l.Size(inner), func() { l.storeAll(perElement) })
+			l.row()
+		})
+		l.perItem = int64(1 + len(l.k.Stages))
+	} else {
+		l.items(each([]*expr.Axis{l.k.Chunk.Axis}), func(at []ir.Expr) {
+			l.Bind(l.k.Chunk.Axis, at[0])
+			l.acrossRow(func() {
+				for _, s := range l.k.Sums {
+					l.Store(s.Let, &ir.Lit{T: ir.Scalar(ir.F32)})
+				}
 			})
-		}
-		for i, x := range values {
-			l.Store(perRow[i].T, x)
-		}
-	})
+			from, count := l.span("row", at[0], lower.Int(l.k.Chunk.Size), l.extent(l.k.Par))
+			l.flat(l.k.Par, "row", from, count, func(ir.Expr) { l.row() })
+		})
+		l.perItem = int64(1+len(l.k.Stages)+len(l.k.Sums)) * l.k.Chunk.Size
+	}
 	l.out.Cost = l.k.Red
-	l.perItem = int64(1 + len(l.k.Stages))
+}
+
+// row computes the row at hand: its reductions run along the row in as few
+// passes as their dependencies allow, then the outputs follow.
+func (l *lowering) row() {
+	for _, pass := range l.k.Passes() {
+		l.rowPass(pass, lower.Int(0), l.Size(last(l.k.Red)))
+	}
+	var perRow, perElement []*plan.Store
+	for _, s := range l.k.Stores {
+		if len(s.T.Axes) > len(l.k.Par) {
+			perElement = append(perElement, s)
+		} else {
+			perRow = append(perRow, s)
+		}
+	}
+	values := l.values(perRow)
+	if len(perElement)+len(l.k.Sums) > 0 {
+		l.acrossRow(func() {
+			l.storeAll(perElement)
+			l.addSums()
+		})
+	}
+	for i, x := range values {
+		l.Store(perRow[i].T, x)
+	}
+}
+
+// acrossRow runs body for every position of a row.
+func (l *lowering) acrossRow(body func()) {
+	inner := last(l.k.Red)
+	l.nest(l.k.Red[:len(l.k.Red)-1], func() {
+		l.along(inner, lower.Int(0), l.Size(inner), body)
+	})
+}
+
+// addSums adds the row's terms to the sums of its block.
+func (l *lowering) addSums() {
+	for _, s := range l.k.Sums {
+		old := l.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
+		l.Store(s.Let, &ir.Bin{Op: ir.Add, X: old, Y: lower.SplatLike(l.Value(s.Expr), old)})
+	}
 }
 
 // partial reduces one chunk of the whole index space.

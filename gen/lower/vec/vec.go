@@ -231,3 +231,32 @@ func (l *lowering) nest(axes []*expr.Axis, body func()) {
 	}
 	l.loop(axes[0], lower.Int(0), l.Size(axes[0]), func() { l.nest(axes[1:], body) })
 }
+
+// flat runs body for count positions of the product of axes, from the given
+// one; body gets the position relative to it.
+func (l *lowering) flat(axes []*expr.Axis, name string, from, count ir.Expr, body func(ir.Expr)) {
+	v := l.Var(name, ir.Scalar(ir.I64))
+	var stmts []ir.Stmt
+	l.In(&stmts, func() {
+		l.bindFlat(axes, lower.AddI(from, lower.RefTo(v)))
+		body(lower.RefTo(v))
+	})
+	l.Emit(&ir.For{V: v, From: lower.Int(0), To: count, Step: lower.Int(1), Body: stmts})
+}
+
+// bindFlat gives each of axes its position in their row-major product.
+func (l *lowering) bindFlat(axes []*expr.Axis, at ir.Expr) {
+	for i := len(axes) - 1; i > 0; i-- {
+		at = l.Name("at", at)
+		l.Bind(axes[i], lower.RemI(at, l.Size(axes[i])))
+		at = lower.DivI(at, l.Size(axes[i]))
+	}
+	l.Bind(axes[0], l.Name("at", at))
+}
+
+// span is the first position of tile number i and how many it has.
+func (l *lowering) span(name string, i, size, extent ir.Expr) (from, count ir.Expr) {
+	from = l.Name(name+"_from", lower.MulI(i, size))
+	count = l.Name(name+"s", lower.MinI(lower.SubI(extent, from), size))
+	return from, count
+}

@@ -20,11 +20,12 @@ typedef struct {
 
 typedef struct {
 	int64_t size_D_;
+	int64_t size_R_;
 } kg_test_layernorm_grad_1_args;
 
 typedef struct {
 	int64_t size_D_;
-	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_test_layernorm_grad_2_args;
 
 #define KG_SELF "layernorm.c"
@@ -110,93 +111,114 @@ static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, i
 	const float *restrict d_y_ = call->buf[1];
 	const float *restrict gamma_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
-	float *restrict d_x_ = call->buf[4];
-	float *restrict rest_sum_ = call->buf[5];
+	float *restrict d_gamma_reduced_block_ = call->buf[4];
+	float *restrict d_beta_reduced_block_ = call->buf[5];
+	float *restrict d_x_ = call->buf[6];
 	const kg_test_layernorm_grad_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_D_;
 	const float t_8_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		vf d_rest_part_ = kg_splat(0.0f);
+		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			vf d_rest_part_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf t_2_ = kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
-				rest_sum_3_ += t_2_;
-				const vf t_3_ = kg_load_f32(d_y_ + at_ + d_) * kg_load_f32(gamma_ + d_);
-				d_rest_part_2_ += t_3_;
-			}
-			if (d_ < end_) {
-				const vf t_4_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_4_, kg_splat(0.0f));
-				const vf t_5_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_) * kg_loadn_f32(gamma_ + d_, end_ - d_);
-				d_rest_part_2_ += kg_select(kg_first(end_ - d_), t_5_, kg_splat(0.0f));
-			}
-			rest_sum_2_ += rest_sum_3_;
-			d_rest_part_ += d_rest_part_2_;
+		for (; d_ < args->size_D_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f));
+			kg_store_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
-		vf d_rstd_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_8_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			int64_t d_2_ = block_2_;
-			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf t_6_ = kg_load_f32(d_y_ + at_ + d_2_) * kg_load_f32(gamma_ + d_2_);
-				const vf t_7_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_9_ = t_7_ - kg_splat(rest_);
-				d_rstd_2_ += t_6_ * t_9_;
+		if (d_ < args->size_D_) {
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_D_ - d_);
+			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_D_ - d_);
+		}
+		const int64_t row_from_ = item_ * 16;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			vf rest_sum_ = kg_splat(0.0f);
+			vf d_rest_part_ = kg_splat(0.0f);
+			const int64_t at_3_ = at_2_ * args->size_D_;
+			const float first_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
+				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+				vf rest_sum_2_ = kg_splat(0.0f);
+				vf d_rest_part_2_ = kg_splat(0.0f);
+				int64_t d_2_ = block_;
+				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf t_2_ = kg_load_f32(x_ + at_3_ + d_2_) - kg_splat(first_);
+					rest_sum_2_ += t_2_;
+					const vf d_y_2_ = kg_load_f32(d_y_ + at_3_ + d_2_);
+					const vf t_3_ = d_y_2_ * kg_load_f32(gamma_ + d_2_);
+					d_rest_part_2_ += t_3_;
+				}
+				if (d_2_ < end_) {
+					const vf t_4_ = kg_loadn_f32(x_ + at_3_ + d_2_, end_ - d_2_) - kg_splat(first_);
+					rest_sum_2_ += kg_select(kg_first(end_ - d_2_), t_4_, kg_splat(0.0f));
+					const vf d_y_3_ = kg_loadn_f32(d_y_ + at_3_ + d_2_, end_ - d_2_);
+					const vf t_5_ = d_y_3_ * kg_loadn_f32(gamma_ + d_2_, end_ - d_2_);
+					d_rest_part_2_ += kg_select(kg_first(end_ - d_2_), t_5_, kg_splat(0.0f));
+				}
+				rest_sum_ += rest_sum_2_;
+				d_rest_part_ += d_rest_part_2_;
 			}
-			if (d_2_ < end_2_) {
-				const vf t_10_ = kg_loadn_f32(d_y_ + at_ + d_2_, end_2_ - d_2_) * kg_loadn_f32(gamma_ + d_2_, end_2_ - d_2_);
-				const vf t_11_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_12_ = t_11_ - kg_splat(rest_);
-				d_rstd_2_ += kg_select(kg_first(end_2_ - d_2_), t_10_ * t_12_, kg_splat(0.0f));
+			const float rest_sum_3_ = kg_hsum(rest_sum_);
+			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+			vf d_rstd_ = kg_splat(0.0f);
+			const float rest_ = rest_sum_3_ / t_8_;
+			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
+				const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+				vf d_rstd_2_ = kg_splat(0.0f);
+				int64_t d_3_ = block_2_;
+				for (; d_3_ < end_2_ - (KG_W - 1); d_3_ += KG_W) {
+					const vf d_y_4_ = kg_load_f32(d_y_ + at_3_ + d_3_);
+					const vf t_6_ = d_y_4_ * kg_load_f32(gamma_ + d_3_);
+					const vf t_7_ = kg_load_f32(x_ + at_3_ + d_3_) - kg_splat(first_);
+					const vf t_9_ = t_7_ - kg_splat(rest_);
+					d_rstd_2_ += t_6_ * t_9_;
+				}
+				if (d_3_ < end_2_) {
+					const vf d_y_5_ = kg_loadn_f32(d_y_ + at_3_ + d_3_, end_2_ - d_3_);
+					const vf t_10_ = d_y_5_ * kg_loadn_f32(gamma_ + d_3_, end_2_ - d_3_);
+					const vf t_11_ = kg_loadn_f32(x_ + at_3_ + d_3_, end_2_ - d_3_) - kg_splat(first_);
+					const vf t_12_ = t_11_ - kg_splat(rest_);
+					d_rstd_2_ += kg_select(kg_first(end_2_ - d_3_), t_10_ * t_12_, kg_splat(0.0f));
+				}
+				d_rstd_ += d_rstd_2_;
 			}
-			d_rstd_ += d_rstd_2_;
+			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			int64_t d_4_ = 0;
+			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_14_ = 2.0f * d_var_;
+			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+			const float t_17_ = d_rest_ / t_8_;
+			for (; d_4_ < args->size_D_ - (KG_W - 1); d_4_ += KG_W) {
+				const vf d_y_6_ = kg_load_f32(d_y_ + at_3_ + d_4_);
+				const vf t_13_ = d_y_6_ * kg_load_f32(gamma_ + d_4_);
+				const vf t_15_ = kg_load_f32(x_ + at_3_ + d_4_) - kg_splat(first_);
+				const vf t_16_ = t_15_ - kg_splat(rest_);
+				kg_store_f32(d_x_ + at_3_ + d_4_, t_13_ * kg_splat(rstd_2_) + kg_splat(t_14_) * t_16_ / kg_splat(t_8_) + kg_splat(t_17_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_4_) + d_y_6_ * t_16_ * kg_splat(rstd_2_));
+				kg_store_f32(d_beta_reduced_block_ + at_ + d_4_, kg_load_f32(d_beta_reduced_block_ + at_ + d_4_) + d_y_6_);
+			}
+			if (d_4_ < args->size_D_) {
+				const vf d_y_7_ = kg_loadn_f32(d_y_ + at_3_ + d_4_, args->size_D_ - d_4_);
+				const vf t_18_ = d_y_7_ * kg_loadn_f32(gamma_ + d_4_, args->size_D_ - d_4_);
+				const vf t_19_ = kg_loadn_f32(x_ + at_3_ + d_4_, args->size_D_ - d_4_) - kg_splat(first_);
+				const vf t_20_ = t_19_ - kg_splat(rest_);
+				kg_storen_f32(d_x_ + at_3_ + d_4_, t_18_ * kg_splat(rstd_2_) + kg_splat(t_14_) * t_20_ / kg_splat(t_8_) + kg_splat(t_17_), args->size_D_ - d_4_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_4_, args->size_D_ - d_4_) + d_y_7_ * t_20_ * kg_splat(rstd_2_), args->size_D_ - d_4_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_4_, args->size_D_ - d_4_) + d_y_7_, args->size_D_ - d_4_);
+			}
 		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		int64_t d_3_ = 0;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_14_ = 2.0f * d_var_;
-		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-		const float t_17_ = d_rest_ / t_8_;
-		for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
-			const vf t_13_ = kg_load_f32(d_y_ + at_ + d_3_) * kg_load_f32(gamma_ + d_3_);
-			const vf t_15_ = kg_load_f32(x_ + at_ + d_3_) - kg_splat(first_);
-			const vf t_16_ = t_15_ - kg_splat(rest_);
-			kg_store_f32(d_x_ + at_ + d_3_, t_13_ * kg_splat(rstd_2_) + kg_splat(t_14_) * t_16_ / kg_splat(t_8_) + kg_splat(t_17_));
-		}
-		if (d_3_ < args->size_D_) {
-			const vf t_18_ = kg_loadn_f32(d_y_ + at_ + d_3_, args->size_D_ - d_3_) * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_);
-			const vf t_19_ = kg_loadn_f32(x_ + at_ + d_3_, args->size_D_ - d_3_) - kg_splat(first_);
-			const vf t_20_ = t_19_ - kg_splat(rest_);
-			kg_storen_f32(d_x_ + at_ + d_3_, t_18_ * kg_splat(rstd_2_) + kg_splat(t_14_) * t_20_ / kg_splat(t_8_) + kg_splat(t_17_), args->size_D_ - d_3_);
-		}
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
 	}
 }
 
 static void KG_NAME(kg_test_layernorm_grad_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	const float *restrict x_ = call->buf[1];
-	const float *restrict rest_sum_ = call->buf[2];
-	const float *restrict rstd_ = call->buf[3];
-	float *restrict d_gamma_ = call->buf[4];
-	float *restrict d_beta_ = call->buf[5];
+	const float *restrict d_gamma_reduced_block_ = call->buf[0];
+	const float *restrict d_beta_reduced_block_ = call->buf[1];
+	float *restrict d_gamma_ = call->buf[2];
+	float *restrict d_beta_ = call->buf[3];
 	const kg_test_layernorm_grad_2_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
-	const float t_2_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_D_);
@@ -204,16 +226,13 @@ static void KG_NAME(kg_test_layernorm_grad_2)(const kg_call *call, int64_t lo, i
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_gamma_reduced_ = kg_splat(0.0f);
 			vf d_beta_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_blocks_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const vf d_y_2_ = kg_load_f32(d_y_ + i_R_ * args->size_D_ + d_);
-					const float first_ = t_ ? kg_ld_f32(x_ + i_R_ * args->size_D_ + 0) : 0.0f;
-					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
-					d_gamma_reduced_2_ += d_y_2_ * (kg_load_f32(x_ + i_R_ * args->size_D_ + d_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(kg_ld_f32(rstd_ + i_R_));
-					d_beta_reduced_2_ += d_y_2_;
+				for (int64_t i_R_blocks_ = block_; i_R_blocks_ < end_; i_R_blocks_++) {
+					d_gamma_reduced_2_ += kg_load_f32(d_gamma_reduced_block_ + i_R_blocks_ * args->size_D_ + d_);
+					d_beta_reduced_2_ += kg_load_f32(d_beta_reduced_block_ + i_R_blocks_ * args->size_D_ + d_);
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
 				d_beta_reduced_ += d_beta_reduced_2_;
@@ -224,16 +243,13 @@ static void KG_NAME(kg_test_layernorm_grad_2)(const kg_call *call, int64_t lo, i
 		if (d_ < to_) {
 			vf d_gamma_reduced_3_ = kg_splat(0.0f);
 			vf d_beta_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_blocks_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_4_ = kg_splat(0.0f);
 				vf d_beta_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					const vf d_y_3_ = kg_loadn_f32(d_y_ + i_R_2_ * args->size_D_ + d_, to_ - d_);
-					const float first_2_ = t_ ? kg_ld_f32(x_ + i_R_2_ * args->size_D_ + 0) : 0.0f;
-					const float rest_2_ = kg_ld_f32(rest_sum_ + i_R_2_) / t_2_;
-					d_gamma_reduced_4_ += d_y_3_ * (kg_loadn_f32(x_ + i_R_2_ * args->size_D_ + d_, to_ - d_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(kg_ld_f32(rstd_ + i_R_2_));
-					d_beta_reduced_4_ += d_y_3_;
+				for (int64_t i_R_blocks_2_ = block_2_; i_R_blocks_2_ < end_2_; i_R_blocks_2_++) {
+					d_gamma_reduced_4_ += kg_loadn_f32(d_gamma_reduced_block_ + i_R_blocks_2_ * args->size_D_ + d_, to_ - d_);
+					d_beta_reduced_4_ += kg_loadn_f32(d_beta_reduced_block_ + i_R_blocks_2_ * args->size_D_ + d_, to_ - d_);
 				}
 				d_gamma_reduced_3_ += d_gamma_reduced_4_;
 				d_beta_reduced_3_ += d_beta_reduced_4_;

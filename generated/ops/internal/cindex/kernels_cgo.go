@@ -6,7 +6,7 @@
 package cindex
 
 /*
-#cgo CFLAGS: -O2 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -g1 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;
@@ -24,9 +24,7 @@ extern const uint64_t kg_dd4f7221_embedding_backward_accumulate_hash;
 void kg_dd4f7221_embedding_backward_accumulate_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_accumulate_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_accumulate_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_embedding_backward_accumulate_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_backward_accumulate_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_embedding_backward_accumulate_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_embedding_concat_hash;
 void kg_dd4f7221_embedding_concat_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_concat_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -68,9 +66,7 @@ var (
 	EmbeddingBackwardAccumulateF321  = unsafe.Pointer(C.kg_dd4f7221_embedding_backward_accumulate_f32_1)
 	EmbeddingBackwardAccumulateF322  = unsafe.Pointer(C.kg_dd4f7221_embedding_backward_accumulate_f32_2)
 	EmbeddingBackwardAccumulateF161  = unsafe.Pointer(C.kg_dd4f7221_embedding_backward_accumulate_f16_1)
-	EmbeddingBackwardAccumulateF162  = unsafe.Pointer(C.kg_dd4f7221_embedding_backward_accumulate_f16_2)
 	EmbeddingBackwardAccumulateBF161 = unsafe.Pointer(C.kg_dd4f7221_embedding_backward_accumulate_bf16_1)
-	EmbeddingBackwardAccumulateBF162 = unsafe.Pointer(C.kg_dd4f7221_embedding_backward_accumulate_bf16_2)
 	EmbeddingConcatF32               = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_f32)
 	EmbeddingConcatF16               = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_f16)
 	EmbeddingConcatBF16              = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_bf16)

@@ -20,9 +20,7 @@ var (
 	EmbeddingBackwardAccumulateF321  unsafe.Pointer
 	EmbeddingBackwardAccumulateF322  unsafe.Pointer
 	EmbeddingBackwardAccumulateF161  unsafe.Pointer
-	EmbeddingBackwardAccumulateF162  unsafe.Pointer
 	EmbeddingBackwardAccumulateBF161 unsafe.Pointer
-	EmbeddingBackwardAccumulateBF162 unsafe.Pointer
 	EmbeddingConcatF32               unsafe.Pointer
 	EmbeddingConcatF16               unsafe.Pointer
 	EmbeddingConcatBF16              unsafe.Pointer

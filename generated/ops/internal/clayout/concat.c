@@ -256,23 +256,11 @@ typedef struct {
 } kg_dd4f7221_concat_grad_1_bf16_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_2_f32_1_args;
-
-typedef struct {
 	int64_t size_D_2_;
 	int64_t size_R_;
 	int64_t size_D_1_;
 	int64_t size_D_;
 } kg_dd4f7221_concat_grad_2_f32_2_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_2_f16_1_args;
 
 typedef struct {
 	int64_t size_D_2_;
@@ -282,30 +270,11 @@ typedef struct {
 } kg_dd4f7221_concat_grad_2_f16_2_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_2_bf16_1_args;
-
-typedef struct {
 	int64_t size_D_2_;
 	int64_t size_R_;
 	int64_t size_D_1_;
 	int64_t size_D_;
 } kg_dd4f7221_concat_grad_2_bf16_2_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_3_f32_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_3_f32_2_args;
 
 typedef struct {
 	int64_t size_D_3_;
@@ -316,19 +285,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_3_f32_3_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_3_f16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_3_f16_2_args;
-
-typedef struct {
 	int64_t size_D_3_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -337,46 +293,12 @@ typedef struct {
 } kg_dd4f7221_concat_grad_3_f16_3_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_3_bf16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_3_bf16_2_args;
-
-typedef struct {
 	int64_t size_D_3_;
 	int64_t size_R_;
 	int64_t size_D_1_;
 	int64_t size_D_2_;
 	int64_t size_D_;
 } kg_dd4f7221_concat_grad_3_bf16_3_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_f32_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_f32_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_f32_3_args;
 
 typedef struct {
 	int64_t size_D_4_;
@@ -388,27 +310,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_4_f32_4_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_f16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_f16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_f16_3_args;
-
-typedef struct {
 	int64_t size_D_4_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -418,27 +319,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_4_f16_4_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_bf16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_bf16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_4_bf16_3_args;
-
-typedef struct {
 	int64_t size_D_4_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -446,36 +326,6 @@ typedef struct {
 	int64_t size_D_3_;
 	int64_t size_D_;
 } kg_dd4f7221_concat_grad_4_bf16_4_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_f32_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_f32_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_f32_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_f32_4_args;
 
 typedef struct {
 	int64_t size_D_5_;
@@ -488,36 +338,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_5_f32_5_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_f16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_f16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_f16_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_f16_4_args;
-
-typedef struct {
 	int64_t size_D_5_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -528,36 +348,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_5_f16_5_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_bf16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_bf16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_bf16_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_5_bf16_4_args;
-
-typedef struct {
 	int64_t size_D_5_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -566,46 +356,6 @@ typedef struct {
 	int64_t size_D_4_;
 	int64_t size_D_;
 } kg_dd4f7221_concat_grad_5_bf16_5_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f32_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f32_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f32_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f32_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f32_5_args;
 
 typedef struct {
 	int64_t size_D_6_;
@@ -619,46 +369,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_6_f32_6_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f16_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f16_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_f16_5_args;
-
-typedef struct {
 	int64_t size_D_6_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -670,46 +380,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_6_f16_6_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_bf16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_bf16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_bf16_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_bf16_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_6_bf16_5_args;
-
-typedef struct {
 	int64_t size_D_6_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -719,57 +389,6 @@ typedef struct {
 	int64_t size_D_5_;
 	int64_t size_D_;
 } kg_dd4f7221_concat_grad_6_bf16_6_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f32_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f32_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f32_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f32_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f32_5_args;
-
-typedef struct {
-	int64_t size_D_6_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f32_6_args;
 
 typedef struct {
 	int64_t size_D_7_;
@@ -784,57 +403,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_7_f32_7_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f16_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f16_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f16_5_args;
-
-typedef struct {
-	int64_t size_D_6_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_f16_6_args;
-
-typedef struct {
 	int64_t size_D_7_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -847,57 +415,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_7_f16_7_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_bf16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_bf16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_bf16_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_bf16_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_bf16_5_args;
-
-typedef struct {
-	int64_t size_D_6_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_7_bf16_6_args;
-
-typedef struct {
 	int64_t size_D_7_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -908,69 +425,6 @@ typedef struct {
 	int64_t size_D_6_;
 	int64_t size_D_;
 } kg_dd4f7221_concat_grad_7_bf16_7_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f32_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f32_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f32_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f32_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f32_5_args;
-
-typedef struct {
-	int64_t size_D_6_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f32_6_args;
-
-typedef struct {
-	int64_t size_D_7_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_6_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f32_7_args;
 
 typedef struct {
 	int64_t size_D_8_;
@@ -986,69 +440,6 @@ typedef struct {
 } kg_dd4f7221_concat_grad_8_f32_8_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f16_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f16_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f16_5_args;
-
-typedef struct {
-	int64_t size_D_6_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f16_6_args;
-
-typedef struct {
-	int64_t size_D_7_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_6_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_f16_7_args;
-
-typedef struct {
 	int64_t size_D_8_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -1060,69 +451,6 @@ typedef struct {
 	int64_t size_D_7_;
 	int64_t size_D_;
 } kg_dd4f7221_concat_grad_8_f16_8_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_bf16_1_args;
-
-typedef struct {
-	int64_t size_D_2_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_bf16_2_args;
-
-typedef struct {
-	int64_t size_D_3_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_bf16_3_args;
-
-typedef struct {
-	int64_t size_D_4_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_bf16_4_args;
-
-typedef struct {
-	int64_t size_D_5_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_bf16_5_args;
-
-typedef struct {
-	int64_t size_D_6_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_bf16_6_args;
-
-typedef struct {
-	int64_t size_D_7_;
-	int64_t size_R_;
-	int64_t size_D_1_;
-	int64_t size_D_2_;
-	int64_t size_D_3_;
-	int64_t size_D_4_;
-	int64_t size_D_5_;
-	int64_t size_D_6_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_8_bf16_7_args;
 
 typedef struct {
 	int64_t size_D_8_;
@@ -1167,110 +495,26 @@ KG_DISPATCH(kg_dd4f7221_concat_8_bf16)
 KG_DISPATCH(kg_dd4f7221_concat_grad_1_f32)
 KG_DISPATCH(kg_dd4f7221_concat_grad_1_f16)
 KG_DISPATCH(kg_dd4f7221_concat_grad_1_bf16)
-KG_DISPATCH(kg_dd4f7221_concat_grad_2_f32_1)
 KG_DISPATCH(kg_dd4f7221_concat_grad_2_f32_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_2_f16_1)
 KG_DISPATCH(kg_dd4f7221_concat_grad_2_f16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_2_bf16_1)
 KG_DISPATCH(kg_dd4f7221_concat_grad_2_bf16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_3_f32_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_3_f32_2)
 KG_DISPATCH(kg_dd4f7221_concat_grad_3_f32_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_3_f16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_3_f16_2)
 KG_DISPATCH(kg_dd4f7221_concat_grad_3_f16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_3_bf16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_3_bf16_2)
 KG_DISPATCH(kg_dd4f7221_concat_grad_3_bf16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_f32_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_f32_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_f32_3)
 KG_DISPATCH(kg_dd4f7221_concat_grad_4_f32_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_f16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_f16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_f16_3)
 KG_DISPATCH(kg_dd4f7221_concat_grad_4_f16_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_bf16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_bf16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_4_bf16_3)
 KG_DISPATCH(kg_dd4f7221_concat_grad_4_bf16_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_f32_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_f32_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_f32_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_f32_4)
 KG_DISPATCH(kg_dd4f7221_concat_grad_5_f32_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_f16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_f16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_f16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_f16_4)
 KG_DISPATCH(kg_dd4f7221_concat_grad_5_f16_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_bf16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_bf16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_bf16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_5_bf16_4)
 KG_DISPATCH(kg_dd4f7221_concat_grad_5_bf16_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f32_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f32_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f32_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f32_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f32_5)
 KG_DISPATCH(kg_dd4f7221_concat_grad_6_f32_6)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f16_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_f16_5)
 KG_DISPATCH(kg_dd4f7221_concat_grad_6_f16_6)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_bf16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_bf16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_bf16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_bf16_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_6_bf16_5)
 KG_DISPATCH(kg_dd4f7221_concat_grad_6_bf16_6)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f32_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f32_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f32_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f32_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f32_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f32_6)
 KG_DISPATCH(kg_dd4f7221_concat_grad_7_f32_7)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f16_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f16_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_f16_6)
 KG_DISPATCH(kg_dd4f7221_concat_grad_7_f16_7)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_bf16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_bf16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_bf16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_bf16_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_bf16_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_7_bf16_6)
 KG_DISPATCH(kg_dd4f7221_concat_grad_7_bf16_7)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f32_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f32_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f32_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f32_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f32_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f32_6)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f32_7)
 KG_DISPATCH(kg_dd4f7221_concat_grad_8_f32_8)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f16_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f16_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f16_6)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_f16_7)
 KG_DISPATCH(kg_dd4f7221_concat_grad_8_f16_8)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_bf16_1)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_bf16_2)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_bf16_3)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_bf16_4)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_bf16_5)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_bf16_6)
-KG_DISPATCH(kg_dd4f7221_concat_grad_8_bf16_7)
 KG_DISPATCH(kg_dd4f7221_concat_grad_8_bf16_8)
 
 #else // KG_ISA
@@ -2127,29 +1371,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_1_bf16)(const kg_call *call, int64_t
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_2_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_2_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f32(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_2.
 static void KG_NAME(kg_dd4f7221_concat_grad_2_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
@@ -2168,29 +1389,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_f32_2)(const kg_call *call, int64_
 			const int64_t at_2_ = i_R_ * args->size_D_2_;
 			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
 				kg_st_f32(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_2_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_2_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + i_D_1_) : 0.0f);
 			}
 		}
 	}
@@ -2219,29 +1417,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_f16_2)(const kg_call *call, int64_
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_2_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_2_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_bf16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_2.
 static void KG_NAME(kg_dd4f7221_concat_grad_2_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
@@ -2260,52 +1435,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_bf16_2)(const kg_call *call, int64
 			const int64_t at_2_ = i_R_ * args->size_D_2_;
 			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
 				kg_st_bf16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_3_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_3_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f32(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_3_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_3_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f32(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
 			}
 		}
 	}
@@ -2334,52 +1463,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_f32_3)(const kg_call *call, int64_
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_3_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_3_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_3_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_3_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_3.
 static void KG_NAME(kg_dd4f7221_concat_grad_3_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -2398,52 +1481,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_f16_3)(const kg_call *call, int64_
 			const int64_t at_2_ = i_R_ * args->size_D_3_;
 			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
 				kg_st_f16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_3_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_3_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_bf16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_3_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_3_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_bf16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
 			}
 		}
 	}
@@ -2472,75 +1509,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_bf16_3)(const kg_call *call, int64
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f32(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f32(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f32(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_4.
 static void KG_NAME(kg_dd4f7221_concat_grad_4_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
@@ -2559,75 +1527,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_f32_4)(const kg_call *call, int64_
 			const int64_t at_2_ = i_R_ * args->size_D_4_;
 			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
 				kg_st_f32(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
 			}
 		}
 	}
@@ -2656,75 +1555,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_f16_4)(const kg_call *call, int64_
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_bf16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_bf16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_4_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_4_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_bf16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_4.
 static void KG_NAME(kg_dd4f7221_concat_grad_4_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
@@ -2743,98 +1573,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_bf16_4)(const kg_call *call, int64
 			const int64_t at_2_ = i_R_ * args->size_D_4_;
 			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
 				kg_st_bf16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f32(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f32(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f32(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f32(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
 			}
 		}
 	}
@@ -2863,98 +1601,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_f32_5)(const kg_call *call, int64_
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_5.
 static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -2973,98 +1619,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_5)(const kg_call *call, int64_
 			const int64_t at_2_ = i_R_ * args->size_D_5_;
 			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
 				kg_st_f16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_bf16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_bf16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_bf16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_5_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_5_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_bf16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
 			}
 		}
 	}
@@ -3093,121 +1647,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_bf16_5)(const kg_call *call, int64
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f32(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f32(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f32(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f32(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f32_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_f32(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_6.
 static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
@@ -3226,121 +1665,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_6)(const kg_call *call, int64_
 			const int64_t at_2_ = i_R_ * args->size_D_6_;
 			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
 				kg_st_f32(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_f16_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_f16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
 			}
 		}
 	}
@@ -3369,121 +1693,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_6)(const kg_call *call, int64_
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_bf16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_bf16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_bf16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_bf16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_6_bf16_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_bf16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_6.
 static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
@@ -3502,144 +1711,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_6)(const kg_call *call, int64
 			const int64_t at_2_ = i_R_ * args->size_D_6_;
 			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
 				kg_st_bf16(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f32(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f32(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f32(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f32(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f32_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_f32(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_6.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_6_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f32_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_f32(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
 			}
 		}
 	}
@@ -3668,144 +1739,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_7)(const kg_call *call, int64_
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f16_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_f16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_6.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_6_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_f16_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_f16(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_7.
 static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_7)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -3824,144 +1757,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_7)(const kg_call *call, int64_
 			const int64_t at_2_ = i_R_ * args->size_D_7_;
 			for (int64_t i_D_7_ = from_2_; i_D_7_ < to_2_; i_D_7_++) {
 				kg_st_f16(d_x_7_ + at_2_ + i_D_7_, i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ >= 0 && i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_bf16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_bf16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_bf16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_bf16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_bf16_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_bf16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_6.
-static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_6_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_7_bf16_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_bf16(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
 			}
 		}
 	}
@@ -3990,167 +1785,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_7)(const kg_call *call, int64
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f32(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f32(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f32(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f32(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f32_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_f32(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_6.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_6_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f32_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_f32(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_7.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_7)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_7_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f32_7_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_7_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_7_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (int64_t i_D_7_ = from_2_; i_D_7_ < to_2_; i_D_7_++) {
-				kg_st_f32(d_x_7_ + at_2_ + i_D_7_, i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ >= 0 && i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_8.
 static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_8)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
@@ -4174,167 +1808,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_8)(const kg_call *call, int64_
 	}
 }
 
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f16_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_f16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_6.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_6_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f16_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_f16(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_7.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_7)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_7_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_f16_7_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_7_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_7_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (int64_t i_D_7_ = from_2_; i_D_7_ < to_2_; i_D_7_++) {
-				kg_st_f16(d_x_7_ + at_2_ + i_D_7_, i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ >= 0 && i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_)) : 0.0f);
-			}
-		}
-	}
-}
-
 // map kernel for d_x_8.
 static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_8)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -4353,167 +1826,6 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_8)(const kg_call *call, int64_
 			const int64_t at_2_ = i_R_ * args->size_D_8_;
 			for (int64_t i_D_8_ = from_2_; i_D_8_ < to_2_; i_D_8_++) {
 				kg_st_f16(d_x_8_ + at_2_ + i_D_8_, i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_ >= 0 && i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_bf16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + i_D_1_) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_2.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_2_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_2_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_2_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_bf16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_3.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_3_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_bf16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_4.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_4_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_bf16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_5.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_5_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_bf16_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_bf16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_6.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_6_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_bf16_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_bf16(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
-			}
-		}
-	}
-}
-
-// map kernel for d_x_7.
-static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_7)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_7_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_8_bf16_7_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_7_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_7_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (int64_t i_D_7_ = from_2_; i_D_7_ < to_2_; i_D_7_++) {
-				kg_st_bf16(d_x_7_ + at_2_ + i_D_7_, i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ >= 0 && i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_)) : 0.0f);
 			}
 		}
 	}

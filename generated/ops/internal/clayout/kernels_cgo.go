@@ -6,7 +6,7 @@
 package clayout
 
 /*
-#cgo CFLAGS: -O2 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -g1 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;
@@ -58,110 +58,26 @@ void kg_dd4f7221_concat_8_bf16(const struct kg_call *call, int64_t lo, int64_t h
 void kg_dd4f7221_concat_grad_1_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_1_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_1_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_2_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_2_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_2_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_2_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_2_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_2_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_3_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_3_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_3_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_3_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_3_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_3_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_3_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_3_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_3_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_4_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_4_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_4_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_4_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_5_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_5_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_5_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_5_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_6_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_6_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_6_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_6_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_7_f32_7(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_7_f16_7(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_7_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_7_bf16_7(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f32_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_8_f32_8(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_f16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_8_f16_8(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_8_bf16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_8_bf16_8(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_copy_hash;
 void kg_dd4f7221_copy_f32(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -254,110 +170,26 @@ var (
 	ConcatGrad1F32    = unsafe.Pointer(C.kg_dd4f7221_concat_grad_1_f32)
 	ConcatGrad1F16    = unsafe.Pointer(C.kg_dd4f7221_concat_grad_1_f16)
 	ConcatGrad1BF16   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_1_bf16)
-	ConcatGrad2F321   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_f32_1)
 	ConcatGrad2F322   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_f32_2)
-	ConcatGrad2F161   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_f16_1)
 	ConcatGrad2F162   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_f16_2)
-	ConcatGrad2BF161  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_bf16_1)
 	ConcatGrad2BF162  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_bf16_2)
-	ConcatGrad3F321   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_f32_1)
-	ConcatGrad3F322   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_f32_2)
 	ConcatGrad3F323   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_f32_3)
-	ConcatGrad3F161   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_f16_1)
-	ConcatGrad3F162   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_f16_2)
 	ConcatGrad3F163   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_f16_3)
-	ConcatGrad3BF161  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_bf16_1)
-	ConcatGrad3BF162  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_bf16_2)
 	ConcatGrad3BF163  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_3_bf16_3)
-	ConcatGrad4F321   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_f32_1)
-	ConcatGrad4F322   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_f32_2)
-	ConcatGrad4F323   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_f32_3)
 	ConcatGrad4F324   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_f32_4)
-	ConcatGrad4F161   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_f16_1)
-	ConcatGrad4F162   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_f16_2)
-	ConcatGrad4F163   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_f16_3)
 	ConcatGrad4F164   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_f16_4)
-	ConcatGrad4BF161  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_bf16_1)
-	ConcatGrad4BF162  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_bf16_2)
-	ConcatGrad4BF163  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_bf16_3)
 	ConcatGrad4BF164  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_4_bf16_4)
-	ConcatGrad5F321   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f32_1)
-	ConcatGrad5F322   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f32_2)
-	ConcatGrad5F323   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f32_3)
-	ConcatGrad5F324   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f32_4)
 	ConcatGrad5F325   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f32_5)
-	ConcatGrad5F161   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f16_1)
-	ConcatGrad5F162   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f16_2)
-	ConcatGrad5F163   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f16_3)
-	ConcatGrad5F164   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f16_4)
 	ConcatGrad5F165   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_f16_5)
-	ConcatGrad5BF161  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_bf16_1)
-	ConcatGrad5BF162  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_bf16_2)
-	ConcatGrad5BF163  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_bf16_3)
-	ConcatGrad5BF164  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_bf16_4)
 	ConcatGrad5BF165  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_5_bf16_5)
-	ConcatGrad6F321   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f32_1)
-	ConcatGrad6F322   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f32_2)
-	ConcatGrad6F323   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f32_3)
-	ConcatGrad6F324   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f32_4)
-	ConcatGrad6F325   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f32_5)
 	ConcatGrad6F326   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f32_6)
-	ConcatGrad6F161   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f16_1)
-	ConcatGrad6F162   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f16_2)
-	ConcatGrad6F163   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f16_3)
-	ConcatGrad6F164   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f16_4)
-	ConcatGrad6F165   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f16_5)
 	ConcatGrad6F166   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_f16_6)
-	ConcatGrad6BF161  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_bf16_1)
-	ConcatGrad6BF162  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_bf16_2)
-	ConcatGrad6BF163  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_bf16_3)
-	ConcatGrad6BF164  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_bf16_4)
-	ConcatGrad6BF165  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_bf16_5)
 	ConcatGrad6BF166  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_6_bf16_6)
-	ConcatGrad7F321   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f32_1)
-	ConcatGrad7F322   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f32_2)
-	ConcatGrad7F323   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f32_3)
-	ConcatGrad7F324   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f32_4)
-	ConcatGrad7F325   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f32_5)
-	ConcatGrad7F326   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f32_6)
 	ConcatGrad7F327   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f32_7)
-	ConcatGrad7F161   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f16_1)
-	ConcatGrad7F162   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f16_2)
-	ConcatGrad7F163   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f16_3)
-	ConcatGrad7F164   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f16_4)
-	ConcatGrad7F165   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f16_5)
-	ConcatGrad7F166   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f16_6)
 	ConcatGrad7F167   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_f16_7)
-	ConcatGrad7BF161  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_bf16_1)
-	ConcatGrad7BF162  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_bf16_2)
-	ConcatGrad7BF163  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_bf16_3)
-	ConcatGrad7BF164  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_bf16_4)
-	ConcatGrad7BF165  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_bf16_5)
-	ConcatGrad7BF166  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_bf16_6)
 	ConcatGrad7BF167  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_7_bf16_7)
-	ConcatGrad8F321   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_1)
-	ConcatGrad8F322   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_2)
-	ConcatGrad8F323   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_3)
-	ConcatGrad8F324   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_4)
-	ConcatGrad8F325   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_5)
-	ConcatGrad8F326   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_6)
-	ConcatGrad8F327   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_7)
 	ConcatGrad8F328   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_8)
-	ConcatGrad8F161   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_1)
-	ConcatGrad8F162   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_2)
-	ConcatGrad8F163   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_3)
-	ConcatGrad8F164   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_4)
-	ConcatGrad8F165   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_5)
-	ConcatGrad8F166   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_6)
-	ConcatGrad8F167   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_7)
 	ConcatGrad8F168   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_8)
-	ConcatGrad8BF161  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_1)
-	ConcatGrad8BF162  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_2)
-	ConcatGrad8BF163  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_3)
-	ConcatGrad8BF164  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_4)
-	ConcatGrad8BF165  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_5)
-	ConcatGrad8BF166  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_6)
-	ConcatGrad8BF167  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_7)
 	ConcatGrad8BF168  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_8)
 	CopyF32           = unsafe.Pointer(C.kg_dd4f7221_copy_f32)
 	CopyF16           = unsafe.Pointer(C.kg_dd4f7221_copy_f16)

@@ -54,110 +54,26 @@ var (
 	ConcatGrad1F32    unsafe.Pointer
 	ConcatGrad1F16    unsafe.Pointer
 	ConcatGrad1BF16   unsafe.Pointer
-	ConcatGrad2F321   unsafe.Pointer
 	ConcatGrad2F322   unsafe.Pointer
-	ConcatGrad2F161   unsafe.Pointer
 	ConcatGrad2F162   unsafe.Pointer
-	ConcatGrad2BF161  unsafe.Pointer
 	ConcatGrad2BF162  unsafe.Pointer
-	ConcatGrad3F321   unsafe.Pointer
-	ConcatGrad3F322   unsafe.Pointer
 	ConcatGrad3F323   unsafe.Pointer
-	ConcatGrad3F161   unsafe.Pointer
-	ConcatGrad3F162   unsafe.Pointer
 	ConcatGrad3F163   unsafe.Pointer
-	ConcatGrad3BF161  unsafe.Pointer
-	ConcatGrad3BF162  unsafe.Pointer
 	ConcatGrad3BF163  unsafe.Pointer
-	ConcatGrad4F321   unsafe.Pointer
-	ConcatGrad4F322   unsafe.Pointer
-	ConcatGrad4F323   unsafe.Pointer
 	ConcatGrad4F324   unsafe.Pointer
-	ConcatGrad4F161   unsafe.Pointer
-	ConcatGrad4F162   unsafe.Pointer
-	ConcatGrad4F163   unsafe.Pointer
 	ConcatGrad4F164   unsafe.Pointer
-	ConcatGrad4BF161  unsafe.Pointer
-	ConcatGrad4BF162  unsafe.Pointer
-	ConcatGrad4BF163  unsafe.Pointer
 	ConcatGrad4BF164  unsafe.Pointer
-	ConcatGrad5F321   unsafe.Pointer
-	ConcatGrad5F322   unsafe.Pointer
-	ConcatGrad5F323   unsafe.Pointer
-	ConcatGrad5F324   unsafe.Pointer
 	ConcatGrad5F325   unsafe.Pointer
-	ConcatGrad5F161   unsafe.Pointer
-	ConcatGrad5F162   unsafe.Pointer
-	ConcatGrad5F163   unsafe.Pointer
-	ConcatGrad5F164   unsafe.Pointer
 	ConcatGrad5F165   unsafe.Pointer
-	ConcatGrad5BF161  unsafe.Pointer
-	ConcatGrad5BF162  unsafe.Pointer
-	ConcatGrad5BF163  unsafe.Pointer
-	ConcatGrad5BF164  unsafe.Pointer
 	ConcatGrad5BF165  unsafe.Pointer
-	ConcatGrad6F321   unsafe.Pointer
-	ConcatGrad6F322   unsafe.Pointer
-	ConcatGrad6F323   unsafe.Pointer
-	ConcatGrad6F324   unsafe.Pointer
-	ConcatGrad6F325   unsafe.Pointer
 	ConcatGrad6F326   unsafe.Pointer
-	ConcatGrad6F161   unsafe.Pointer
-	ConcatGrad6F162   unsafe.Pointer
-	ConcatGrad6F163   unsafe.Pointer
-	ConcatGrad6F164   unsafe.Pointer
-	ConcatGrad6F165   unsafe.Pointer
 	ConcatGrad6F166   unsafe.Pointer
-	ConcatGrad6BF161  unsafe.Pointer
-	ConcatGrad6BF162  unsafe.Pointer
-	ConcatGrad6BF163  unsafe.Pointer
-	ConcatGrad6BF164  unsafe.Pointer
-	ConcatGrad6BF165  unsafe.Pointer
 	ConcatGrad6BF166  unsafe.Pointer
-	ConcatGrad7F321   unsafe.Pointer
-	ConcatGrad7F322   unsafe.Pointer
-	ConcatGrad7F323   unsafe.Pointer
-	ConcatGrad7F324   unsafe.Pointer
-	ConcatGrad7F325   unsafe.Pointer
-	ConcatGrad7F326   unsafe.Pointer
 	ConcatGrad7F327   unsafe.Pointer
-	ConcatGrad7F161   unsafe.Pointer
-	ConcatGrad7F162   unsafe.Pointer
-	ConcatGrad7F163   unsafe.Pointer
-	ConcatGrad7F164   unsafe.Pointer
-	ConcatGrad7F165   unsafe.Pointer
-	ConcatGrad7F166   unsafe.Pointer
 	ConcatGrad7F167   unsafe.Pointer
-	ConcatGrad7BF161  unsafe.Pointer
-	ConcatGrad7BF162  unsafe.Pointer
-	ConcatGrad7BF163  unsafe.Pointer
-	ConcatGrad7BF164  unsafe.Pointer
-	ConcatGrad7BF165  unsafe.Pointer
-	ConcatGrad7BF166  unsafe.Pointer
 	ConcatGrad7BF167  unsafe.Pointer
-	ConcatGrad8F321   unsafe.Pointer
-	ConcatGrad8F322   unsafe.Pointer
-	ConcatGrad8F323   unsafe.Pointer
-	ConcatGrad8F324   unsafe.Pointer
-	ConcatGrad8F325   unsafe.Pointer
-	ConcatGrad8F326   unsafe.Pointer
-	ConcatGrad8F327   unsafe.Pointer
 	ConcatGrad8F328   unsafe.Pointer
-	ConcatGrad8F161   unsafe.Pointer
-	ConcatGrad8F162   unsafe.Pointer
-	ConcatGrad8F163   unsafe.Pointer
-	ConcatGrad8F164   unsafe.Pointer
-	ConcatGrad8F165   unsafe.Pointer
-	ConcatGrad8F166   unsafe.Pointer
-	ConcatGrad8F167   unsafe.Pointer
 	ConcatGrad8F168   unsafe.Pointer
-	ConcatGrad8BF161  unsafe.Pointer
-	ConcatGrad8BF162  unsafe.Pointer
-	ConcatGrad8BF163  unsafe.Pointer
-	ConcatGrad8BF164  unsafe.Pointer
-	ConcatGrad8BF165  unsafe.Pointer
-	ConcatGrad8BF166  unsafe.Pointer
-	ConcatGrad8BF167  unsafe.Pointer
 	ConcatGrad8BF168  unsafe.Pointer
 	CopyF32           unsafe.Pointer
 	CopyF16           unsafe.Pointer

@@ -31,28 +31,8 @@ typedef struct {
 } kg_dd4f7221_accuracy_f16_1_args;
 
 typedef struct {
-	int64_t size_R_;
-	int64_t size_V_;
-	int32_t ignore_index_;
-} kg_dd4f7221_accuracy_f16_2_args;
-
-typedef struct {
-	int64_t size_R_chunks_;
-} kg_dd4f7221_accuracy_f16_3_args;
-
-typedef struct {
 	int64_t size_V_;
 } kg_dd4f7221_accuracy_bf16_1_args;
-
-typedef struct {
-	int64_t size_R_;
-	int64_t size_V_;
-	int32_t ignore_index_;
-} kg_dd4f7221_accuracy_bf16_2_args;
-
-typedef struct {
-	int64_t size_R_chunks_;
-} kg_dd4f7221_accuracy_bf16_3_args;
 
 #define KG_SELF "accuracy.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -61,11 +41,7 @@ KG_DISPATCH(kg_dd4f7221_accuracy_f32_1)
 KG_DISPATCH(kg_dd4f7221_accuracy_f32_2)
 KG_DISPATCH(kg_dd4f7221_accuracy_f32_3)
 KG_DISPATCH(kg_dd4f7221_accuracy_f16_1)
-KG_DISPATCH(kg_dd4f7221_accuracy_f16_2)
-KG_DISPATCH(kg_dd4f7221_accuracy_f16_3)
 KG_DISPATCH(kg_dd4f7221_accuracy_bf16_1)
-KG_DISPATCH(kg_dd4f7221_accuracy_bf16_2)
-KG_DISPATCH(kg_dd4f7221_accuracy_bf16_3)
 
 #else // KG_ISA
 
@@ -195,68 +171,6 @@ static void KG_NAME(kg_dd4f7221_accuracy_f16_1)(const kg_call *call, int64_t lo,
 	}
 }
 
-// reduce kernel for hits_chunk, rows_chunk.
-static void KG_NAME(kg_dd4f7221_accuracy_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict target_ = call->buf[0];
-	const int32_t *restrict guess_ = call->buf[1];
-	int32_t *restrict hits_chunk_ = call->buf[2];
-	int32_t *restrict rows_chunk_ = call->buf[3];
-	const kg_dd4f7221_accuracy_f16_2_args *args = call->block;
-	(void)args;
-	const int64_t at_ = args->ignore_index_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
-		int32_t hits_chunk_2_ = 0;
-		int32_t rows_chunk_2_ = 0;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
-			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
-				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
-				}
-				const int counted_ = target_value_ != at_;
-				hits_chunk_2_ += (int32_t)(counted_ && kg_ld_i32(guess_ + i_R_) == target_value_ ? 1 : 0);
-				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
-			}
-		}
-		kg_st_i32(hits_chunk_ + item_, hits_chunk_2_);
-		kg_st_i32(rows_chunk_ + item_, rows_chunk_2_);
-	}
-}
-
-// rows kernel for accuracy, count.
-static void KG_NAME(kg_dd4f7221_accuracy_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict hits_chunk_ = call->buf[0];
-	const int32_t *restrict rows_chunk_ = call->buf[1];
-	float *restrict accuracy_ = call->buf[2];
-	int32_t *restrict count_ = call->buf[3];
-	const kg_dd4f7221_accuracy_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi hits_ = kg_splati(0);
-		vi rows_ = kg_splati(0);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				hits_ += kg_load_i32(hits_chunk_ + d_);
-				rows_ += kg_load_i32(rows_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				hits_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(hits_chunk_ + d_, end_ - d_), kg_splati(0));
-				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
-			}
-		}
-		const int32_t hits_2_ = kg_hsumi(hits_);
-		const int32_t rows_2_ = kg_hsumi(rows_);
-		const int64_t rows_3_ = rows_2_;
-		kg_st_f32(accuracy_, (float)hits_2_ / (float)kgi_max(rows_3_, 1));
-		kg_st_i32(count_, rows_3_);
-	}
-}
-
 // rows kernel for guess.
 static void KG_NAME(kg_dd4f7221_accuracy_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict logits_ = call->buf[0];
@@ -286,68 +200,6 @@ static void KG_NAME(kg_dd4f7221_accuracy_bf16_1)(const kg_call *call, int64_t lo
 		const int32_t guess_3_ = kg_hargmax(guess_2_, guess_at_);
 		const int32_t guess_4_ = guess_3_ == 2147483647 ? 0 : guess_3_;
 		kg_st_i32(guess_ + item_, guess_4_);
-	}
-}
-
-// reduce kernel for hits_chunk, rows_chunk.
-static void KG_NAME(kg_dd4f7221_accuracy_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict target_ = call->buf[0];
-	const int32_t *restrict guess_ = call->buf[1];
-	int32_t *restrict hits_chunk_ = call->buf[2];
-	int32_t *restrict rows_chunk_ = call->buf[3];
-	const kg_dd4f7221_accuracy_bf16_2_args *args = call->block;
-	(void)args;
-	const int64_t at_ = args->ignore_index_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
-		int32_t hits_chunk_2_ = 0;
-		int32_t rows_chunk_2_ = 0;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
-			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
-				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
-				}
-				const int counted_ = target_value_ != at_;
-				hits_chunk_2_ += (int32_t)(counted_ && kg_ld_i32(guess_ + i_R_) == target_value_ ? 1 : 0);
-				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
-			}
-		}
-		kg_st_i32(hits_chunk_ + item_, hits_chunk_2_);
-		kg_st_i32(rows_chunk_ + item_, rows_chunk_2_);
-	}
-}
-
-// rows kernel for accuracy, count.
-static void KG_NAME(kg_dd4f7221_accuracy_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict hits_chunk_ = call->buf[0];
-	const int32_t *restrict rows_chunk_ = call->buf[1];
-	float *restrict accuracy_ = call->buf[2];
-	int32_t *restrict count_ = call->buf[3];
-	const kg_dd4f7221_accuracy_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi hits_ = kg_splati(0);
-		vi rows_ = kg_splati(0);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				hits_ += kg_load_i32(hits_chunk_ + d_);
-				rows_ += kg_load_i32(rows_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				hits_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(hits_chunk_ + d_, end_ - d_), kg_splati(0));
-				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
-			}
-		}
-		const int32_t hits_2_ = kg_hsumi(hits_);
-		const int32_t rows_2_ = kg_hsumi(rows_);
-		const int64_t rows_3_ = rows_2_;
-		kg_st_f32(accuracy_, (float)hits_2_ / (float)kgi_max(rows_3_, 1));
-		kg_st_i32(count_, rows_3_);
 	}
 }
 

@@ -39,10 +39,6 @@ typedef struct {
 } kg_dd4f7221_cross_entropy_mean_f16_2_args;
 
 typedef struct {
-	int64_t size_R_chunks_;
-} kg_dd4f7221_cross_entropy_mean_f16_3_args;
-
-typedef struct {
 	int64_t size_V_;
 	int32_t ignore_index_;
 } kg_dd4f7221_cross_entropy_mean_bf16_1_args;
@@ -53,10 +49,6 @@ typedef struct {
 	int32_t ignore_index_;
 	float label_smoothing_;
 } kg_dd4f7221_cross_entropy_mean_bf16_2_args;
-
-typedef struct {
-	int64_t size_R_chunks_;
-} kg_dd4f7221_cross_entropy_mean_bf16_3_args;
 
 typedef struct {
 	int64_t size_V_;
@@ -84,10 +76,8 @@ KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_f32_2)
 KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_f32_3)
 KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_f16_1)
 KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_f16_2)
-KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_f16_3)
 KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_bf16_1)
 KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_bf16_2)
-KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_bf16_3)
 KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_grad_f32)
 KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_grad_f16)
 KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_grad_bf16)
@@ -333,39 +323,6 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_2)(const kg_call *call, i
 	}
 }
 
-// rows kernel for loss, count.
-static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict rows_chunk_ = call->buf[0];
-	const float *restrict sum_chunk_ = call->buf[1];
-	float *restrict loss_ = call->buf[2];
-	int32_t *restrict count_ = call->buf[3];
-	const kg_dd4f7221_cross_entropy_mean_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi rows_ = kg_splati(0);
-		vf sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
-			vf sum_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				rows_ += kg_load_i32(rows_chunk_ + d_);
-				sum_2_ += kg_load_f32(sum_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
-				sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			sum_ += sum_2_;
-		}
-		const int32_t rows_2_ = kg_hsumi(rows_);
-		const float sum_3_ = kg_hsum(sum_);
-		const int64_t rows_3_ = rows_2_;
-		kg_st_f32(loss_, sum_3_ / (float)kgi_max(rows_3_, 1));
-		kg_st_i32(count_, rows_3_);
-	}
-}
-
 // rows kernel for total, top, average_sum.
 static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict logits_ = call->buf[0];
@@ -466,39 +423,6 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_2)(const kg_call *call, 
 		}
 		kg_st_i32(rows_chunk_ + item_, rows_chunk_2_);
 		kg_st_f32(sum_chunk_ + item_, sum_chunk_2_);
-	}
-}
-
-// rows kernel for loss, count.
-static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict rows_chunk_ = call->buf[0];
-	const float *restrict sum_chunk_ = call->buf[1];
-	float *restrict loss_ = call->buf[2];
-	int32_t *restrict count_ = call->buf[3];
-	const kg_dd4f7221_cross_entropy_mean_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi rows_ = kg_splati(0);
-		vf sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
-			vf sum_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				rows_ += kg_load_i32(rows_chunk_ + d_);
-				sum_2_ += kg_load_f32(sum_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
-				sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			sum_ += sum_2_;
-		}
-		const int32_t rows_2_ = kg_hsumi(rows_);
-		const float sum_3_ = kg_hsum(sum_);
-		const int64_t rows_3_ = rows_2_;
-		kg_st_f32(loss_, sum_3_ / (float)kgi_max(rows_3_, 1));
-		kg_st_i32(count_, rows_3_);
 	}
 }
 

@@ -29,28 +29,8 @@ typedef struct {
 } kg_dd4f7221_kd_metrics_mean_f16_1_args;
 
 typedef struct {
-	int64_t size_B_;
-	int64_t size_D_;
-} kg_dd4f7221_kd_metrics_mean_f16_2_args;
-
-typedef struct {
-	int64_t size_B_chunks_;
-	int64_t size_B_;
-} kg_dd4f7221_kd_metrics_mean_f16_3_args;
-
-typedef struct {
 	int64_t size_D_;
 } kg_dd4f7221_kd_metrics_mean_bf16_1_args;
-
-typedef struct {
-	int64_t size_B_;
-	int64_t size_D_;
-} kg_dd4f7221_kd_metrics_mean_bf16_2_args;
-
-typedef struct {
-	int64_t size_B_chunks_;
-	int64_t size_B_;
-} kg_dd4f7221_kd_metrics_mean_bf16_3_args;
 
 #define KG_SELF "kd_metrics_mean.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -59,11 +39,7 @@ KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_f32_1)
 KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_f32_2)
 KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_f32_3)
 KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_f16_1)
-KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_f16_2)
-KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_f16_3)
 KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_bf16_1)
-KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_bf16_2)
-KG_DISPATCH(kg_dd4f7221_kd_metrics_mean_bf16_3)
 
 #else // KG_ISA
 
@@ -261,86 +237,6 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f16_1)(const kg_call *call, int6
 	}
 }
 
-// reduce kernel for mse_reduced_sum_chunk, cos_reduced_sum_chunk.
-static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict gap_sum_ = call->buf[0];
-	const float *restrict st_ = call->buf[1];
-	const float *restrict ss_ = call->buf[2];
-	const float *restrict tt_ = call->buf[3];
-	float *restrict mse_reduced_sum_chunk_ = call->buf[4];
-	float *restrict cos_reduced_sum_chunk_ = call->buf[5];
-	const kg_dd4f7221_kd_metrics_mean_f16_2_args *args = call->block;
-	(void)args;
-	const float t_ = (float)kgi_max(args->size_D_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_B_);
-		vf mse_reduced_sum_chunk_2_ = kg_splat(0.0f);
-		vf cos_reduced_sum_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
-			vf mse_reduced_sum_chunk_3_ = kg_splat(0.0f);
-			vf cos_reduced_sum_chunk_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf gap_ = kg_load_f32(gap_sum_ + d_) / kg_splat(t_);
-				mse_reduced_sum_chunk_3_ += gap_;
-				const vf angle_ = kg_load_f32(st_ + d_) * kg_rsqrt(kg_max(kg_load_f32(ss_ + d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_load_f32(tt_ + d_), kg_splat(1e-12f)));
-				cos_reduced_sum_chunk_3_ += angle_;
-			}
-			if (d_ < end_) {
-				const vf gap_2_ = kg_loadn_f32(gap_sum_ + d_, end_ - d_) / kg_splat(t_);
-				mse_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), gap_2_, kg_splat(0.0f));
-				const vf angle_2_ = kg_loadn_f32(st_ + d_, end_ - d_) * kg_rsqrt(kg_max(kg_loadn_f32(ss_ + d_, end_ - d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_loadn_f32(tt_ + d_, end_ - d_), kg_splat(1e-12f)));
-				cos_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), angle_2_, kg_splat(0.0f));
-			}
-			mse_reduced_sum_chunk_2_ += mse_reduced_sum_chunk_3_;
-			cos_reduced_sum_chunk_2_ += cos_reduced_sum_chunk_3_;
-		}
-		const float mse_reduced_sum_chunk_4_ = kg_hsum(mse_reduced_sum_chunk_2_);
-		const float cos_reduced_sum_chunk_4_ = kg_hsum(cos_reduced_sum_chunk_2_);
-		kg_st_f32(mse_reduced_sum_chunk_ + item_, mse_reduced_sum_chunk_4_);
-		kg_st_f32(cos_reduced_sum_chunk_ + item_, cos_reduced_sum_chunk_4_);
-	}
-}
-
-// rows kernel for mse, cos.
-static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict mse_reduced_sum_chunk_ = call->buf[0];
-	const float *restrict cos_reduced_sum_chunk_ = call->buf[1];
-	float *restrict mse_ = call->buf[2];
-	float *restrict cos_ = call->buf[3];
-	const kg_dd4f7221_kd_metrics_mean_f16_3_args *args = call->block;
-	(void)args;
-	const float t_ = (float)kgi_max(args->size_B_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf mse_reduced_sum_ = kg_splat(0.0f);
-		vf cos_reduced_sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_B_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_B_chunks_);
-			vf mse_reduced_sum_2_ = kg_splat(0.0f);
-			vf cos_reduced_sum_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				mse_reduced_sum_2_ += kg_load_f32(mse_reduced_sum_chunk_ + d_);
-				cos_reduced_sum_2_ += kg_load_f32(cos_reduced_sum_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				mse_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(mse_reduced_sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-				cos_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(cos_reduced_sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			mse_reduced_sum_ += mse_reduced_sum_2_;
-			cos_reduced_sum_ += cos_reduced_sum_2_;
-		}
-		const float mse_reduced_sum_3_ = kg_hsum(mse_reduced_sum_);
-		const float cos_reduced_sum_3_ = kg_hsum(cos_reduced_sum_);
-		const float mse_reduced_ = mse_reduced_sum_3_ / t_;
-		const float cos_reduced_ = cos_reduced_sum_3_ / t_;
-		kg_st_f32(mse_, mse_reduced_);
-		kg_st_f32(cos_, cos_reduced_);
-	}
-}
-
 // rows kernel for gap_sum, st, ss, tt.
 static void KG_NAME(kg_dd4f7221_kd_metrics_mean_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict student_ = call->buf[0];
@@ -395,86 +291,6 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_bf16_1)(const kg_call *call, int
 		kg_st_f32(st_ + item_, st_4_);
 		kg_st_f32(ss_ + item_, ss_4_);
 		kg_st_f32(tt_ + item_, tt_4_);
-	}
-}
-
-// reduce kernel for mse_reduced_sum_chunk, cos_reduced_sum_chunk.
-static void KG_NAME(kg_dd4f7221_kd_metrics_mean_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict gap_sum_ = call->buf[0];
-	const float *restrict st_ = call->buf[1];
-	const float *restrict ss_ = call->buf[2];
-	const float *restrict tt_ = call->buf[3];
-	float *restrict mse_reduced_sum_chunk_ = call->buf[4];
-	float *restrict cos_reduced_sum_chunk_ = call->buf[5];
-	const kg_dd4f7221_kd_metrics_mean_bf16_2_args *args = call->block;
-	(void)args;
-	const float t_ = (float)kgi_max(args->size_D_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_B_);
-		vf mse_reduced_sum_chunk_2_ = kg_splat(0.0f);
-		vf cos_reduced_sum_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
-			vf mse_reduced_sum_chunk_3_ = kg_splat(0.0f);
-			vf cos_reduced_sum_chunk_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf gap_ = kg_load_f32(gap_sum_ + d_) / kg_splat(t_);
-				mse_reduced_sum_chunk_3_ += gap_;
-				const vf angle_ = kg_load_f32(st_ + d_) * kg_rsqrt(kg_max(kg_load_f32(ss_ + d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_load_f32(tt_ + d_), kg_splat(1e-12f)));
-				cos_reduced_sum_chunk_3_ += angle_;
-			}
-			if (d_ < end_) {
-				const vf gap_2_ = kg_loadn_f32(gap_sum_ + d_, end_ - d_) / kg_splat(t_);
-				mse_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), gap_2_, kg_splat(0.0f));
-				const vf angle_2_ = kg_loadn_f32(st_ + d_, end_ - d_) * kg_rsqrt(kg_max(kg_loadn_f32(ss_ + d_, end_ - d_), kg_splat(1e-12f))) * kg_rsqrt(kg_max(kg_loadn_f32(tt_ + d_, end_ - d_), kg_splat(1e-12f)));
-				cos_reduced_sum_chunk_3_ += kg_select(kg_first(end_ - d_), angle_2_, kg_splat(0.0f));
-			}
-			mse_reduced_sum_chunk_2_ += mse_reduced_sum_chunk_3_;
-			cos_reduced_sum_chunk_2_ += cos_reduced_sum_chunk_3_;
-		}
-		const float mse_reduced_sum_chunk_4_ = kg_hsum(mse_reduced_sum_chunk_2_);
-		const float cos_reduced_sum_chunk_4_ = kg_hsum(cos_reduced_sum_chunk_2_);
-		kg_st_f32(mse_reduced_sum_chunk_ + item_, mse_reduced_sum_chunk_4_);
-		kg_st_f32(cos_reduced_sum_chunk_ + item_, cos_reduced_sum_chunk_4_);
-	}
-}
-
-// rows kernel for mse, cos.
-static void KG_NAME(kg_dd4f7221_kd_metrics_mean_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict mse_reduced_sum_chunk_ = call->buf[0];
-	const float *restrict cos_reduced_sum_chunk_ = call->buf[1];
-	float *restrict mse_ = call->buf[2];
-	float *restrict cos_ = call->buf[3];
-	const kg_dd4f7221_kd_metrics_mean_bf16_3_args *args = call->block;
-	(void)args;
-	const float t_ = (float)kgi_max(args->size_B_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf mse_reduced_sum_ = kg_splat(0.0f);
-		vf cos_reduced_sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_B_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_B_chunks_);
-			vf mse_reduced_sum_2_ = kg_splat(0.0f);
-			vf cos_reduced_sum_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				mse_reduced_sum_2_ += kg_load_f32(mse_reduced_sum_chunk_ + d_);
-				cos_reduced_sum_2_ += kg_load_f32(cos_reduced_sum_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				mse_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(mse_reduced_sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-				cos_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(cos_reduced_sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			mse_reduced_sum_ += mse_reduced_sum_2_;
-			cos_reduced_sum_ += cos_reduced_sum_2_;
-		}
-		const float mse_reduced_sum_3_ = kg_hsum(mse_reduced_sum_);
-		const float cos_reduced_sum_3_ = kg_hsum(cos_reduced_sum_);
-		const float mse_reduced_ = mse_reduced_sum_3_ / t_;
-		const float cos_reduced_ = cos_reduced_sum_3_ / t_;
-		kg_st_f32(mse_, mse_reduced_);
-		kg_st_f32(cos_, cos_reduced_);
 	}
 }
 

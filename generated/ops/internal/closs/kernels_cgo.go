@@ -6,7 +6,7 @@
 package closs
 
 /*
-#cgo CFLAGS: -O2 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -g1 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;
@@ -16,11 +16,7 @@ void kg_dd4f7221_accuracy_f32_1(const struct kg_call *call, int64_t lo, int64_t 
 void kg_dd4f7221_accuracy_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_accuracy_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_accuracy_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_accuracy_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_accuracy_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_accuracy_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_accuracy_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_accuracy_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_cross_entropy_hash;
 void kg_dd4f7221_cross_entropy_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -34,10 +30,8 @@ void kg_dd4f7221_cross_entropy_mean_f32_2(const struct kg_call *call, int64_t lo
 void kg_dd4f7221_cross_entropy_mean_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cross_entropy_mean_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cross_entropy_mean_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cross_entropy_mean_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -53,11 +47,7 @@ void kg_dd4f7221_kd_metrics_mean_f32_1(const struct kg_call *call, int64_t lo, i
 void kg_dd4f7221_kd_metrics_mean_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_metrics_mean_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_metrics_mean_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_kd_metrics_mean_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_kd_metrics_mean_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kd_metrics_mean_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_kd_metrics_mean_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_kd_metrics_mean_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_kl_distill_hash;
 void kg_dd4f7221_kl_distill_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_kl_distill_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -71,10 +61,8 @@ void kg_dd4f7221_perplexity_f32_2(const struct kg_call *call, int64_t lo, int64_
 void kg_dd4f7221_perplexity_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_perplexity_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_perplexity_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_perplexity_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_perplexity_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_perplexity_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_perplexity_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 */
 import "C"
 
@@ -86,11 +74,7 @@ var (
 	AccuracyF322             = unsafe.Pointer(C.kg_dd4f7221_accuracy_f32_2)
 	AccuracyF323             = unsafe.Pointer(C.kg_dd4f7221_accuracy_f32_3)
 	AccuracyF161             = unsafe.Pointer(C.kg_dd4f7221_accuracy_f16_1)
-	AccuracyF162             = unsafe.Pointer(C.kg_dd4f7221_accuracy_f16_2)
-	AccuracyF163             = unsafe.Pointer(C.kg_dd4f7221_accuracy_f16_3)
 	AccuracyBF161            = unsafe.Pointer(C.kg_dd4f7221_accuracy_bf16_1)
-	AccuracyBF162            = unsafe.Pointer(C.kg_dd4f7221_accuracy_bf16_2)
-	AccuracyBF163            = unsafe.Pointer(C.kg_dd4f7221_accuracy_bf16_3)
 	CrossEntropyF32          = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_f32)
 	CrossEntropyF16          = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_f16)
 	CrossEntropyBF16         = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_bf16)
@@ -102,10 +86,8 @@ var (
 	CrossEntropyMeanF323     = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_f32_3)
 	CrossEntropyMeanF161     = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_f16_1)
 	CrossEntropyMeanF162     = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_f16_2)
-	CrossEntropyMeanF163     = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_f16_3)
 	CrossEntropyMeanBF161    = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_bf16_1)
 	CrossEntropyMeanBF162    = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_bf16_2)
-	CrossEntropyMeanBF163    = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_bf16_3)
 	CrossEntropyMeanGradF32  = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_grad_f32)
 	CrossEntropyMeanGradF16  = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_grad_f16)
 	CrossEntropyMeanGradBF16 = unsafe.Pointer(C.kg_dd4f7221_cross_entropy_mean_grad_bf16)
@@ -119,11 +101,7 @@ var (
 	KDMetricsMeanF322        = unsafe.Pointer(C.kg_dd4f7221_kd_metrics_mean_f32_2)
 	KDMetricsMeanF323        = unsafe.Pointer(C.kg_dd4f7221_kd_metrics_mean_f32_3)
 	KDMetricsMeanF161        = unsafe.Pointer(C.kg_dd4f7221_kd_metrics_mean_f16_1)
-	KDMetricsMeanF162        = unsafe.Pointer(C.kg_dd4f7221_kd_metrics_mean_f16_2)
-	KDMetricsMeanF163        = unsafe.Pointer(C.kg_dd4f7221_kd_metrics_mean_f16_3)
 	KDMetricsMeanBF161       = unsafe.Pointer(C.kg_dd4f7221_kd_metrics_mean_bf16_1)
-	KDMetricsMeanBF162       = unsafe.Pointer(C.kg_dd4f7221_kd_metrics_mean_bf16_2)
-	KDMetricsMeanBF163       = unsafe.Pointer(C.kg_dd4f7221_kd_metrics_mean_bf16_3)
 	KLDistillF32             = unsafe.Pointer(C.kg_dd4f7221_kl_distill_f32)
 	KLDistillF16             = unsafe.Pointer(C.kg_dd4f7221_kl_distill_f16)
 	KLDistillBF16            = unsafe.Pointer(C.kg_dd4f7221_kl_distill_bf16)
@@ -135,10 +113,8 @@ var (
 	PerplexityF323           = unsafe.Pointer(C.kg_dd4f7221_perplexity_f32_3)
 	PerplexityF161           = unsafe.Pointer(C.kg_dd4f7221_perplexity_f16_1)
 	PerplexityF162           = unsafe.Pointer(C.kg_dd4f7221_perplexity_f16_2)
-	PerplexityF163           = unsafe.Pointer(C.kg_dd4f7221_perplexity_f16_3)
 	PerplexityBF161          = unsafe.Pointer(C.kg_dd4f7221_perplexity_bf16_1)
 	PerplexityBF162          = unsafe.Pointer(C.kg_dd4f7221_perplexity_bf16_2)
-	PerplexityBF163          = unsafe.Pointer(C.kg_dd4f7221_perplexity_bf16_3)
 )
 
 // The hashes of the specs that the C sources were made from.

@@ -13,11 +13,7 @@ var (
 	AccuracyF322             unsafe.Pointer
 	AccuracyF323             unsafe.Pointer
 	AccuracyF161             unsafe.Pointer
-	AccuracyF162             unsafe.Pointer
-	AccuracyF163             unsafe.Pointer
 	AccuracyBF161            unsafe.Pointer
-	AccuracyBF162            unsafe.Pointer
-	AccuracyBF163            unsafe.Pointer
 	CrossEntropyF32          unsafe.Pointer
 	CrossEntropyF16          unsafe.Pointer
 	CrossEntropyBF16         unsafe.Pointer
@@ -29,10 +25,8 @@ var (
 	CrossEntropyMeanF323     unsafe.Pointer
 	CrossEntropyMeanF161     unsafe.Pointer
 	CrossEntropyMeanF162     unsafe.Pointer
-	CrossEntropyMeanF163     unsafe.Pointer
 	CrossEntropyMeanBF161    unsafe.Pointer
 	CrossEntropyMeanBF162    unsafe.Pointer
-	CrossEntropyMeanBF163    unsafe.Pointer
 	CrossEntropyMeanGradF32  unsafe.Pointer
 	CrossEntropyMeanGradF16  unsafe.Pointer
 	CrossEntropyMeanGradBF16 unsafe.Pointer
@@ -46,11 +40,7 @@ var (
 	KDMetricsMeanF322        unsafe.Pointer
 	KDMetricsMeanF323        unsafe.Pointer
 	KDMetricsMeanF161        unsafe.Pointer
-	KDMetricsMeanF162        unsafe.Pointer
-	KDMetricsMeanF163        unsafe.Pointer
 	KDMetricsMeanBF161       unsafe.Pointer
-	KDMetricsMeanBF162       unsafe.Pointer
-	KDMetricsMeanBF163       unsafe.Pointer
 	KLDistillF32             unsafe.Pointer
 	KLDistillF16             unsafe.Pointer
 	KLDistillBF16            unsafe.Pointer
@@ -62,10 +52,8 @@ var (
 	PerplexityF323           unsafe.Pointer
 	PerplexityF161           unsafe.Pointer
 	PerplexityF162           unsafe.Pointer
-	PerplexityF163           unsafe.Pointer
 	PerplexityBF161          unsafe.Pointer
 	PerplexityBF162          unsafe.Pointer
-	PerplexityBF163          unsafe.Pointer
 )
 
 // Nor is there a source with a hash.

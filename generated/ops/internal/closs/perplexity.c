@@ -37,10 +37,6 @@ typedef struct {
 } kg_dd4f7221_perplexity_f16_2_args;
 
 typedef struct {
-	int64_t size_R_chunks_;
-} kg_dd4f7221_perplexity_f16_3_args;
-
-typedef struct {
 	int64_t size_V_;
 	int32_t ignore_index_;
 } kg_dd4f7221_perplexity_bf16_1_args;
@@ -51,10 +47,6 @@ typedef struct {
 	int32_t ignore_index_;
 } kg_dd4f7221_perplexity_bf16_2_args;
 
-typedef struct {
-	int64_t size_R_chunks_;
-} kg_dd4f7221_perplexity_bf16_3_args;
-
 #define KG_SELF "perplexity.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
@@ -63,10 +55,8 @@ KG_DISPATCH(kg_dd4f7221_perplexity_f32_2)
 KG_DISPATCH(kg_dd4f7221_perplexity_f32_3)
 KG_DISPATCH(kg_dd4f7221_perplexity_f16_1)
 KG_DISPATCH(kg_dd4f7221_perplexity_f16_2)
-KG_DISPATCH(kg_dd4f7221_perplexity_f16_3)
 KG_DISPATCH(kg_dd4f7221_perplexity_bf16_1)
 KG_DISPATCH(kg_dd4f7221_perplexity_bf16_2)
-KG_DISPATCH(kg_dd4f7221_perplexity_bf16_3)
 
 #else // KG_ISA
 
@@ -273,35 +263,6 @@ static void KG_NAME(kg_dd4f7221_perplexity_f16_2)(const kg_call *call, int64_t l
 	}
 }
 
-// rows kernel for perplexity, count.
-static void KG_NAME(kg_dd4f7221_perplexity_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict rows_chunk_ = call->buf[0];
-	const float *restrict sum_chunk_ = call->buf[1];
-	float *restrict perplexity_ = call->buf[2];
-	int32_t *restrict count_ = call->buf[3];
-	const kg_dd4f7221_perplexity_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi rows_ = kg_splati(0);
-		vf sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
-			vf sum_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				rows_ += kg_selecti(kg_first(n_), kg_loadn_i32(rows_chunk_ + d_, n_), kg_splati(0));
-				sum_2_ += kg_select(kg_first(n_), kg_loadn_f32(sum_chunk_ + d_, n_), kg_splat(0.0f));
-			}
-			sum_ += sum_2_;
-		}
-		const int32_t rows_2_ = kg_hsumi(rows_);
-		const float sum_3_ = kg_hsum(sum_);
-		const int64_t rows_3_ = rows_2_;
-		kg_st_f32(perplexity_, kgs_exp(sum_3_ / (float)kgi_max(rows_3_, 1)));
-		kg_st_i32(count_, rows_3_);
-	}
-}
-
 // rows kernel for total, top.
 static void KG_NAME(kg_dd4f7221_perplexity_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict logits_ = call->buf[0];
@@ -386,35 +347,6 @@ static void KG_NAME(kg_dd4f7221_perplexity_bf16_2)(const kg_call *call, int64_t 
 		}
 		kg_st_i32(rows_chunk_ + item_, rows_chunk_2_);
 		kg_st_f32(sum_chunk_ + item_, sum_chunk_2_);
-	}
-}
-
-// rows kernel for perplexity, count.
-static void KG_NAME(kg_dd4f7221_perplexity_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict rows_chunk_ = call->buf[0];
-	const float *restrict sum_chunk_ = call->buf[1];
-	float *restrict perplexity_ = call->buf[2];
-	int32_t *restrict count_ = call->buf[3];
-	const kg_dd4f7221_perplexity_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi rows_ = kg_splati(0);
-		vf sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
-			vf sum_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				rows_ += kg_selecti(kg_first(n_), kg_loadn_i32(rows_chunk_ + d_, n_), kg_splati(0));
-				sum_2_ += kg_select(kg_first(n_), kg_loadn_f32(sum_chunk_ + d_, n_), kg_splat(0.0f));
-			}
-			sum_ += sum_2_;
-		}
-		const int32_t rows_2_ = kg_hsumi(rows_);
-		const float sum_3_ = kg_hsum(sum_);
-		const int64_t rows_3_ = rows_2_;
-		kg_st_f32(perplexity_, kgs_exp(sum_3_ / (float)kgi_max(rows_3_, 1)));
-		kg_st_i32(count_, rows_3_);
 	}
 }
 

@@ -109,11 +109,6 @@ typedef struct {
 } kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3_args;
-
-typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
@@ -126,11 +121,6 @@ typedef struct {
 } kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3_args;
-
-typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
@@ -141,11 +131,6 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3_args;
 
 #define KG_SELF "gelu_matmul_bias.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -167,13 +152,10 @@ KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2)
-KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2)
-KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2)
-KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3)
 
 #else // KG_ISA
 #include "kgen_put.h"
@@ -933,43 +915,6 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2)(const kg_call *ca
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_y_ + i_R_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // matmul kernel for d_x.
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -1059,43 +1004,6 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2)(const kg_call *ca
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_f16(d_y_ + i_R_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f16(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // matmul kernel for d_x.
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
@@ -1181,43 +1089,6 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2)(const kg_call *c
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_w_ + at_4_ + (col_from_ + col_), d_w_reduced_, n_2_);
 			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_bf16(d_y_ + i_R_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_bf16(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }

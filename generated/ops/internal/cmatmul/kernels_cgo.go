@@ -6,7 +6,7 @@
 package cmatmul
 
 /*
-#cgo CFLAGS: -O2 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -g1 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;
@@ -29,13 +29,10 @@ void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2(const struct kg_call *call, int6
 void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_layernorm_gelu_matmul_bias_hash;
 void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -43,11 +40,8 @@ void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(const struct kg_call *call, 
 void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -67,24 +61,12 @@ void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(const struct kg_call *
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_linear_hash;
 void kg_dd4f7221_linear_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -108,7 +90,6 @@ void kg_dd4f7221_lora_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -116,7 +97,6 @@ void kg_dd4f7221_lora_grad_f32_5(const struct kg_call *call, int64_t lo, int64_t
 void kg_dd4f7221_lora_grad_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_8(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -124,7 +104,6 @@ void kg_dd4f7221_lora_grad_f16_5(const struct kg_call *call, int64_t lo, int64_t
 void kg_dd4f7221_lora_grad_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_8(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -193,31 +172,22 @@ void kg_dd4f7221_matmul_bias_grad_nn_bf16_2(const struct kg_call *call, int64_t 
 void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_bias_gelu_hash;
 void kg_dd4f7221_matmul_bias_gelu_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -246,39 +216,30 @@ void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4(const struct kg_call *call, int
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_bias_gelu_erf_hash;
 void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -307,39 +268,30 @@ void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4(const struct kg_call *call,
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_bias_residual_hash;
 void kg_dd4f7221_matmul_bias_residual_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -367,40 +319,22 @@ void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(const struct kg_call *call,
 void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 */
 import "C"
 
@@ -425,24 +359,18 @@ var (
 	GELUMatMulBiasGradNBF163          = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3)
 	GELUMatMulBiasGradTF321           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1)
 	GELUMatMulBiasGradTF322           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2)
-	GELUMatMulBiasGradTF323           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f32_3)
 	GELUMatMulBiasGradTF161           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1)
 	GELUMatMulBiasGradTF162           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2)
-	GELUMatMulBiasGradTF163           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f16_3)
 	GELUMatMulBiasGradTBF161          = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1)
 	GELUMatMulBiasGradTBF162          = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2)
-	GELUMatMulBiasGradTBF163          = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_3)
 	LayerNormGELUMatMulBiasNF321      = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)
 	LayerNormGELUMatMulBiasNF322      = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)
 	LayerNormGELUMatMulBiasNF161      = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)
 	LayerNormGELUMatMulBiasNF162      = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)
 	LayerNormGELUMatMulBiasNBF161     = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)
 	LayerNormGELUMatMulBiasNBF162     = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)
-	LayerNormGELUMatMulBiasTF321      = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1)
 	LayerNormGELUMatMulBiasTF322      = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)
-	LayerNormGELUMatMulBiasTF161      = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1)
 	LayerNormGELUMatMulBiasTF162      = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)
-	LayerNormGELUMatMulBiasTBF161     = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1)
 	LayerNormGELUMatMulBiasTBF162     = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)
 	LayerNormGELUMatMulBiasGradNF321  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)
 	LayerNormGELUMatMulBiasGradNF322  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)
@@ -462,24 +390,12 @@ var (
 	LayerNormGELUMatMulBiasGradNBF164 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
 	LayerNormGELUMatMulBiasGradNBF165 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
 	LayerNormGELUMatMulBiasGradNBF166 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)
-	LayerNormGELUMatMulBiasGradTF321  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)
 	LayerNormGELUMatMulBiasGradTF322  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
-	LayerNormGELUMatMulBiasGradTF323  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)
-	LayerNormGELUMatMulBiasGradTF324  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)
 	LayerNormGELUMatMulBiasGradTF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
-	LayerNormGELUMatMulBiasGradTF326  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6)
-	LayerNormGELUMatMulBiasGradTF161  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)
 	LayerNormGELUMatMulBiasGradTF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
-	LayerNormGELUMatMulBiasGradTF163  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)
-	LayerNormGELUMatMulBiasGradTF164  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)
 	LayerNormGELUMatMulBiasGradTF165  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)
-	LayerNormGELUMatMulBiasGradTF166  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6)
-	LayerNormGELUMatMulBiasGradTBF161 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)
 	LayerNormGELUMatMulBiasGradTBF162 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)
-	LayerNormGELUMatMulBiasGradTBF163 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)
-	LayerNormGELUMatMulBiasGradTBF164 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)
 	LayerNormGELUMatMulBiasGradTBF165 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)
-	LayerNormGELUMatMulBiasGradTBF166 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6)
 	LinearF32                         = unsafe.Pointer(C.kg_dd4f7221_linear_f32)
 	LinearF16                         = unsafe.Pointer(C.kg_dd4f7221_linear_f16)
 	LinearBF16                        = unsafe.Pointer(C.kg_dd4f7221_linear_bf16)
@@ -501,7 +417,6 @@ var (
 	LoRABF161                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_1)
 	LoRABF162                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_2)
 	LoRABF163                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_3)
-	LoRAGradF321                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_1)
 	LoRAGradF322                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_2)
 	LoRAGradF323                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_3)
 	LoRAGradF324                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_4)
@@ -509,7 +424,6 @@ var (
 	LoRAGradF326                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_6)
 	LoRAGradF327                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_7)
 	LoRAGradF328                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_8)
-	LoRAGradF161                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_1)
 	LoRAGradF162                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_2)
 	LoRAGradF163                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_3)
 	LoRAGradF164                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_4)
@@ -517,7 +431,6 @@ var (
 	LoRAGradF166                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_6)
 	LoRAGradF167                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_7)
 	LoRAGradF168                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_8)
-	LoRAGradBF161                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_1)
 	LoRAGradBF162                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_2)
 	LoRAGradBF163                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_3)
 	LoRAGradBF164                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_4)
@@ -584,31 +497,22 @@ var (
 	MatMulBiasGradNnBF163             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_3)
 	MatMulBiasGradNtF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f32_1)
 	MatMulBiasGradNtF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f32_2)
-	MatMulBiasGradNtF323              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f32_3)
 	MatMulBiasGradNtF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f16_1)
 	MatMulBiasGradNtF162              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f16_2)
-	MatMulBiasGradNtF163              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f16_3)
 	MatMulBiasGradNtBF161             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_bf16_1)
 	MatMulBiasGradNtBF162             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_bf16_2)
-	MatMulBiasGradNtBF163             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_bf16_3)
 	MatMulBiasGradTnF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f32_1)
 	MatMulBiasGradTnF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f32_2)
-	MatMulBiasGradTnF323              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f32_3)
 	MatMulBiasGradTnF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f16_1)
 	MatMulBiasGradTnF162              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f16_2)
-	MatMulBiasGradTnF163              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f16_3)
 	MatMulBiasGradTnBF161             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_bf16_1)
 	MatMulBiasGradTnBF162             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_bf16_2)
-	MatMulBiasGradTnBF163             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_bf16_3)
 	MatMulBiasGradTtF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f32_1)
 	MatMulBiasGradTtF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f32_2)
-	MatMulBiasGradTtF323              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f32_3)
 	MatMulBiasGradTtF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f16_1)
 	MatMulBiasGradTtF162              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f16_2)
-	MatMulBiasGradTtF163              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f16_3)
 	MatMulBiasGradTtBF161             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_bf16_1)
 	MatMulBiasGradTtBF162             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_bf16_2)
-	MatMulBiasGradTtBF163             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_bf16_3)
 	MatMulBiasGELUNnF32               = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_nn_f32)
 	MatMulBiasGELUNnF16               = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_nn_f16)
 	MatMulBiasGELUNnBF16              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_nn_bf16)
@@ -636,39 +540,30 @@ var (
 	MatMulBiasGELUGradNtF321          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1)
 	MatMulBiasGELUGradNtF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)
 	MatMulBiasGELUGradNtF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)
-	MatMulBiasGELUGradNtF324          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4)
 	MatMulBiasGELUGradNtF161          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1)
 	MatMulBiasGELUGradNtF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)
 	MatMulBiasGELUGradNtF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)
-	MatMulBiasGELUGradNtF164          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4)
 	MatMulBiasGELUGradNtBF161         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1)
 	MatMulBiasGELUGradNtBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)
 	MatMulBiasGELUGradNtBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)
-	MatMulBiasGELUGradNtBF164         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4)
 	MatMulBiasGELUGradTnF321          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1)
 	MatMulBiasGELUGradTnF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)
 	MatMulBiasGELUGradTnF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)
-	MatMulBiasGELUGradTnF324          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4)
 	MatMulBiasGELUGradTnF161          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1)
 	MatMulBiasGELUGradTnF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)
 	MatMulBiasGELUGradTnF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)
-	MatMulBiasGELUGradTnF164          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4)
 	MatMulBiasGELUGradTnBF161         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1)
 	MatMulBiasGELUGradTnBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)
 	MatMulBiasGELUGradTnBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)
-	MatMulBiasGELUGradTnBF164         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4)
 	MatMulBiasGELUGradTtF321          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1)
 	MatMulBiasGELUGradTtF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)
 	MatMulBiasGELUGradTtF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)
-	MatMulBiasGELUGradTtF324          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4)
 	MatMulBiasGELUGradTtF161          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1)
 	MatMulBiasGELUGradTtF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)
 	MatMulBiasGELUGradTtF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)
-	MatMulBiasGELUGradTtF164          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4)
 	MatMulBiasGELUGradTtBF161         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1)
 	MatMulBiasGELUGradTtBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)
 	MatMulBiasGELUGradTtBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3)
-	MatMulBiasGELUGradTtBF164         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4)
 	MatMulBiasGELUErfNnF32            = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_nn_f32)
 	MatMulBiasGELUErfNnF16            = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_nn_f16)
 	MatMulBiasGELUErfNnBF16           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16)
@@ -696,39 +591,30 @@ var (
 	MatMulBiasGELUErfGradNtF321       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1)
 	MatMulBiasGELUErfGradNtF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2)
 	MatMulBiasGELUErfGradNtF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3)
-	MatMulBiasGELUErfGradNtF324       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_4)
 	MatMulBiasGELUErfGradNtF161       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1)
 	MatMulBiasGELUErfGradNtF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2)
 	MatMulBiasGELUErfGradNtF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3)
-	MatMulBiasGELUErfGradNtF164       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_4)
 	MatMulBiasGELUErfGradNtBF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1)
 	MatMulBiasGELUErfGradNtBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2)
 	MatMulBiasGELUErfGradNtBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3)
-	MatMulBiasGELUErfGradNtBF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_4)
 	MatMulBiasGELUErfGradTnF321       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1)
 	MatMulBiasGELUErfGradTnF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2)
 	MatMulBiasGELUErfGradTnF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3)
-	MatMulBiasGELUErfGradTnF324       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_4)
 	MatMulBiasGELUErfGradTnF161       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1)
 	MatMulBiasGELUErfGradTnF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2)
 	MatMulBiasGELUErfGradTnF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3)
-	MatMulBiasGELUErfGradTnF164       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_4)
 	MatMulBiasGELUErfGradTnBF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1)
 	MatMulBiasGELUErfGradTnBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2)
 	MatMulBiasGELUErfGradTnBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3)
-	MatMulBiasGELUErfGradTnBF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_4)
 	MatMulBiasGELUErfGradTtF321       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1)
 	MatMulBiasGELUErfGradTtF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2)
 	MatMulBiasGELUErfGradTtF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3)
-	MatMulBiasGELUErfGradTtF324       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_4)
 	MatMulBiasGELUErfGradTtF161       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1)
 	MatMulBiasGELUErfGradTtF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2)
 	MatMulBiasGELUErfGradTtF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3)
-	MatMulBiasGELUErfGradTtF164       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_4)
 	MatMulBiasGELUErfGradTtBF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1)
 	MatMulBiasGELUErfGradTtBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2)
 	MatMulBiasGELUErfGradTtBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3)
-	MatMulBiasGELUErfGradTtBF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_4)
 	MatMulBiasResidualNnF32           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_nn_f32)
 	MatMulBiasResidualNnF16           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_nn_f16)
 	MatMulBiasResidualNnBF16          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_nn_bf16)
@@ -755,40 +641,22 @@ var (
 	MatMulBiasResidualGradNnBF164     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4)
 	MatMulBiasResidualGradNtF321      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1)
 	MatMulBiasResidualGradNtF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2)
-	MatMulBiasResidualGradNtF323      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3)
-	MatMulBiasResidualGradNtF324      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f32_4)
 	MatMulBiasResidualGradNtF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1)
 	MatMulBiasResidualGradNtF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f16_2)
-	MatMulBiasResidualGradNtF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3)
-	MatMulBiasResidualGradNtF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f16_4)
 	MatMulBiasResidualGradNtBF161     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1)
 	MatMulBiasResidualGradNtBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_2)
-	MatMulBiasResidualGradNtBF163     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3)
-	MatMulBiasResidualGradNtBF164     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_4)
 	MatMulBiasResidualGradTnF321      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f32_1)
 	MatMulBiasResidualGradTnF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f32_2)
-	MatMulBiasResidualGradTnF323      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3)
-	MatMulBiasResidualGradTnF324      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f32_4)
 	MatMulBiasResidualGradTnF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f16_1)
 	MatMulBiasResidualGradTnF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f16_2)
-	MatMulBiasResidualGradTnF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3)
-	MatMulBiasResidualGradTnF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f16_4)
 	MatMulBiasResidualGradTnBF161     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_1)
 	MatMulBiasResidualGradTnBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_2)
-	MatMulBiasResidualGradTnBF163     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3)
-	MatMulBiasResidualGradTnBF164     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_4)
 	MatMulBiasResidualGradTtF321      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1)
 	MatMulBiasResidualGradTtF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f32_2)
-	MatMulBiasResidualGradTtF323      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3)
-	MatMulBiasResidualGradTtF324      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f32_4)
 	MatMulBiasResidualGradTtF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1)
 	MatMulBiasResidualGradTtF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f16_2)
-	MatMulBiasResidualGradTtF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3)
-	MatMulBiasResidualGradTtF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f16_4)
 	MatMulBiasResidualGradTtBF161     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1)
 	MatMulBiasResidualGradTtBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2)
-	MatMulBiasResidualGradTtBF163     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3)
-	MatMulBiasResidualGradTtBF164     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_4)
 )
 
 // The hashes of the specs that the C sources were made from.

@@ -26,24 +26,18 @@ var (
 	GELUMatMulBiasGradNBF163          unsafe.Pointer
 	GELUMatMulBiasGradTF321           unsafe.Pointer
 	GELUMatMulBiasGradTF322           unsafe.Pointer
-	GELUMatMulBiasGradTF323           unsafe.Pointer
 	GELUMatMulBiasGradTF161           unsafe.Pointer
 	GELUMatMulBiasGradTF162           unsafe.Pointer
-	GELUMatMulBiasGradTF163           unsafe.Pointer
 	GELUMatMulBiasGradTBF161          unsafe.Pointer
 	GELUMatMulBiasGradTBF162          unsafe.Pointer
-	GELUMatMulBiasGradTBF163          unsafe.Pointer
 	LayerNormGELUMatMulBiasNF321      unsafe.Pointer
 	LayerNormGELUMatMulBiasNF322      unsafe.Pointer
 	LayerNormGELUMatMulBiasNF161      unsafe.Pointer
 	LayerNormGELUMatMulBiasNF162      unsafe.Pointer
 	LayerNormGELUMatMulBiasNBF161     unsafe.Pointer
 	LayerNormGELUMatMulBiasNBF162     unsafe.Pointer
-	LayerNormGELUMatMulBiasTF321      unsafe.Pointer
 	LayerNormGELUMatMulBiasTF322      unsafe.Pointer
-	LayerNormGELUMatMulBiasTF161      unsafe.Pointer
 	LayerNormGELUMatMulBiasTF162      unsafe.Pointer
-	LayerNormGELUMatMulBiasTBF161     unsafe.Pointer
 	LayerNormGELUMatMulBiasTBF162     unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF321  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF322  unsafe.Pointer
@@ -63,24 +57,12 @@ var (
 	LayerNormGELUMatMulBiasGradNBF164 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF165 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF166 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF321  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF322  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF323  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF324  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF325  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF326  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF161  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF162  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF163  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF164  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF165  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF166  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTBF161 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTBF162 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTBF163 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTBF164 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTBF165 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTBF166 unsafe.Pointer
 	LinearF32                         unsafe.Pointer
 	LinearF16                         unsafe.Pointer
 	LinearBF16                        unsafe.Pointer
@@ -102,7 +84,6 @@ var (
 	LoRABF161                         unsafe.Pointer
 	LoRABF162                         unsafe.Pointer
 	LoRABF163                         unsafe.Pointer
-	LoRAGradF321                      unsafe.Pointer
 	LoRAGradF322                      unsafe.Pointer
 	LoRAGradF323                      unsafe.Pointer
 	LoRAGradF324                      unsafe.Pointer
@@ -110,7 +91,6 @@ var (
 	LoRAGradF326                      unsafe.Pointer
 	LoRAGradF327                      unsafe.Pointer
 	LoRAGradF328                      unsafe.Pointer
-	LoRAGradF161                      unsafe.Pointer
 	LoRAGradF162                      unsafe.Pointer
 	LoRAGradF163                      unsafe.Pointer
 	LoRAGradF164                      unsafe.Pointer
@@ -118,7 +98,6 @@ var (
 	LoRAGradF166                      unsafe.Pointer
 	LoRAGradF167                      unsafe.Pointer
 	LoRAGradF168                      unsafe.Pointer
-	LoRAGradBF161                     unsafe.Pointer
 	LoRAGradBF162                     unsafe.Pointer
 	LoRAGradBF163                     unsafe.Pointer
 	LoRAGradBF164                     unsafe.Pointer
@@ -185,31 +164,22 @@ var (
 	MatMulBiasGradNnBF163             unsafe.Pointer
 	MatMulBiasGradNtF321              unsafe.Pointer
 	MatMulBiasGradNtF322              unsafe.Pointer
-	MatMulBiasGradNtF323              unsafe.Pointer
 	MatMulBiasGradNtF161              unsafe.Pointer
 	MatMulBiasGradNtF162              unsafe.Pointer
-	MatMulBiasGradNtF163              unsafe.Pointer
 	MatMulBiasGradNtBF161             unsafe.Pointer
 	MatMulBiasGradNtBF162             unsafe.Pointer
-	MatMulBiasGradNtBF163             unsafe.Pointer
 	MatMulBiasGradTnF321              unsafe.Pointer
 	MatMulBiasGradTnF322              unsafe.Pointer
-	MatMulBiasGradTnF323              unsafe.Pointer
 	MatMulBiasGradTnF161              unsafe.Pointer
 	MatMulBiasGradTnF162              unsafe.Pointer
-	MatMulBiasGradTnF163              unsafe.Pointer
 	MatMulBiasGradTnBF161             unsafe.Pointer
 	MatMulBiasGradTnBF162             unsafe.Pointer
-	MatMulBiasGradTnBF163             unsafe.Pointer
 	MatMulBiasGradTtF321              unsafe.Pointer
 	MatMulBiasGradTtF322              unsafe.Pointer
-	MatMulBiasGradTtF323              unsafe.Pointer
 	MatMulBiasGradTtF161              unsafe.Pointer
 	MatMulBiasGradTtF162              unsafe.Pointer
-	MatMulBiasGradTtF163              unsafe.Pointer
 	MatMulBiasGradTtBF161             unsafe.Pointer
 	MatMulBiasGradTtBF162             unsafe.Pointer
-	MatMulBiasGradTtBF163             unsafe.Pointer
 	MatMulBiasGELUNnF32               unsafe.Pointer
 	MatMulBiasGELUNnF16               unsafe.Pointer
 	MatMulBiasGELUNnBF16              unsafe.Pointer
@@ -237,39 +207,30 @@ var (
 	MatMulBiasGELUGradNtF321          unsafe.Pointer
 	MatMulBiasGELUGradNtF322          unsafe.Pointer
 	MatMulBiasGELUGradNtF323          unsafe.Pointer
-	MatMulBiasGELUGradNtF324          unsafe.Pointer
 	MatMulBiasGELUGradNtF161          unsafe.Pointer
 	MatMulBiasGELUGradNtF162          unsafe.Pointer
 	MatMulBiasGELUGradNtF163          unsafe.Pointer
-	MatMulBiasGELUGradNtF164          unsafe.Pointer
 	MatMulBiasGELUGradNtBF161         unsafe.Pointer
 	MatMulBiasGELUGradNtBF162         unsafe.Pointer
 	MatMulBiasGELUGradNtBF163         unsafe.Pointer
-	MatMulBiasGELUGradNtBF164         unsafe.Pointer
 	MatMulBiasGELUGradTnF321          unsafe.Pointer
 	MatMulBiasGELUGradTnF322          unsafe.Pointer
 	MatMulBiasGELUGradTnF323          unsafe.Pointer
-	MatMulBiasGELUGradTnF324          unsafe.Pointer
 	MatMulBiasGELUGradTnF161          unsafe.Pointer
 	MatMulBiasGELUGradTnF162          unsafe.Pointer
 	MatMulBiasGELUGradTnF163          unsafe.Pointer
-	MatMulBiasGELUGradTnF164          unsafe.Pointer
 	MatMulBiasGELUGradTnBF161         unsafe.Pointer
 	MatMulBiasGELUGradTnBF162         unsafe.Pointer
 	MatMulBiasGELUGradTnBF163         unsafe.Pointer
-	MatMulBiasGELUGradTnBF164         unsafe.Pointer
 	MatMulBiasGELUGradTtF321          unsafe.Pointer
 	MatMulBiasGELUGradTtF322          unsafe.Pointer
 	MatMulBiasGELUGradTtF323          unsafe.Pointer
-	MatMulBiasGELUGradTtF324          unsafe.Pointer
 	MatMulBiasGELUGradTtF161          unsafe.Pointer
 	MatMulBiasGELUGradTtF162          unsafe.Pointer
 	MatMulBiasGELUGradTtF163          unsafe.Pointer
-	MatMulBiasGELUGradTtF164          unsafe.Pointer
 	MatMulBiasGELUGradTtBF161         unsafe.Pointer
 	MatMulBiasGELUGradTtBF162         unsafe.Pointer
 	MatMulBiasGELUGradTtBF163         unsafe.Pointer
-	MatMulBiasGELUGradTtBF164         unsafe.Pointer
 	MatMulBiasGELUErfNnF32            unsafe.Pointer
 	MatMulBiasGELUErfNnF16            unsafe.Pointer
 	MatMulBiasGELUErfNnBF16           unsafe.Pointer
@@ -297,39 +258,30 @@ var (
 	MatMulBiasGELUErfGradNtF321       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF322       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF323       unsafe.Pointer
-	MatMulBiasGELUErfGradNtF324       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF161       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF162       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF163       unsafe.Pointer
-	MatMulBiasGELUErfGradNtF164       unsafe.Pointer
 	MatMulBiasGELUErfGradNtBF161      unsafe.Pointer
 	MatMulBiasGELUErfGradNtBF162      unsafe.Pointer
 	MatMulBiasGELUErfGradNtBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradNtBF164      unsafe.Pointer
 	MatMulBiasGELUErfGradTnF321       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF322       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF323       unsafe.Pointer
-	MatMulBiasGELUErfGradTnF324       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF161       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF162       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF163       unsafe.Pointer
-	MatMulBiasGELUErfGradTnF164       unsafe.Pointer
 	MatMulBiasGELUErfGradTnBF161      unsafe.Pointer
 	MatMulBiasGELUErfGradTnBF162      unsafe.Pointer
 	MatMulBiasGELUErfGradTnBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradTnBF164      unsafe.Pointer
 	MatMulBiasGELUErfGradTtF321       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF322       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF323       unsafe.Pointer
-	MatMulBiasGELUErfGradTtF324       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF161       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF162       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF163       unsafe.Pointer
-	MatMulBiasGELUErfGradTtF164       unsafe.Pointer
 	MatMulBiasGELUErfGradTtBF161      unsafe.Pointer
 	MatMulBiasGELUErfGradTtBF162      unsafe.Pointer
 	MatMulBiasGELUErfGradTtBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradTtBF164      unsafe.Pointer
 	MatMulBiasResidualNnF32           unsafe.Pointer
 	MatMulBiasResidualNnF16           unsafe.Pointer
 	MatMulBiasResidualNnBF16          unsafe.Pointer
@@ -356,40 +308,22 @@ var (
 	MatMulBiasResidualGradNnBF164     unsafe.Pointer
 	MatMulBiasResidualGradNtF321      unsafe.Pointer
 	MatMulBiasResidualGradNtF322      unsafe.Pointer
-	MatMulBiasResidualGradNtF323      unsafe.Pointer
-	MatMulBiasResidualGradNtF324      unsafe.Pointer
 	MatMulBiasResidualGradNtF161      unsafe.Pointer
 	MatMulBiasResidualGradNtF162      unsafe.Pointer
-	MatMulBiasResidualGradNtF163      unsafe.Pointer
-	MatMulBiasResidualGradNtF164      unsafe.Pointer
 	MatMulBiasResidualGradNtBF161     unsafe.Pointer
 	MatMulBiasResidualGradNtBF162     unsafe.Pointer
-	MatMulBiasResidualGradNtBF163     unsafe.Pointer
-	MatMulBiasResidualGradNtBF164     unsafe.Pointer
 	MatMulBiasResidualGradTnF321      unsafe.Pointer
 	MatMulBiasResidualGradTnF322      unsafe.Pointer
-	MatMulBiasResidualGradTnF323      unsafe.Pointer
-	MatMulBiasResidualGradTnF324      unsafe.Pointer
 	MatMulBiasResidualGradTnF161      unsafe.Pointer
 	MatMulBiasResidualGradTnF162      unsafe.Pointer
-	MatMulBiasResidualGradTnF163      unsafe.Pointer
-	MatMulBiasResidualGradTnF164      unsafe.Pointer
 	MatMulBiasResidualGradTnBF161     unsafe.Pointer
 	MatMulBiasResidualGradTnBF162     unsafe.Pointer
-	MatMulBiasResidualGradTnBF163     unsafe.Pointer
-	MatMulBiasResidualGradTnBF164     unsafe.Pointer
 	MatMulBiasResidualGradTtF321      unsafe.Pointer
 	MatMulBiasResidualGradTtF322      unsafe.Pointer
-	MatMulBiasResidualGradTtF323      unsafe.Pointer
-	MatMulBiasResidualGradTtF324      unsafe.Pointer
 	MatMulBiasResidualGradTtF161      unsafe.Pointer
 	MatMulBiasResidualGradTtF162      unsafe.Pointer
-	MatMulBiasResidualGradTtF163      unsafe.Pointer
-	MatMulBiasResidualGradTtF164      unsafe.Pointer
 	MatMulBiasResidualGradTtBF161     unsafe.Pointer
 	MatMulBiasResidualGradTtBF162     unsafe.Pointer
-	MatMulBiasResidualGradTtBF163     unsafe.Pointer
-	MatMulBiasResidualGradTtBF164     unsafe.Pointer
 )
 
 // Nor is there a source with a hash.

@@ -47,11 +47,6 @@ typedef struct {
 } kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_args;
 
 typedef struct {
-	int64_t size_K_;
-	float eps_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1_args;
-
-typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
 	int64_t size_K_;
@@ -59,21 +54,11 @@ typedef struct {
 } kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_args;
 
 typedef struct {
-	int64_t size_K_;
-	float eps_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1_args;
-
-typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
 	int64_t size_K_;
 	float eps_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_args;
-
-typedef struct {
-	int64_t size_K_;
-	float eps_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1_args;
 
 typedef struct {
 	int64_t size_N_;
@@ -94,11 +79,12 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args;
 
 typedef struct {
@@ -124,11 +110,12 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args;
 
 typedef struct {
@@ -154,11 +141,12 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args;
 
 typedef struct {
@@ -174,37 +162,15 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args;
-
-typedef struct {
-	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args;
 
 typedef struct {
 	int64_t size_K_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args;
-
-typedef struct {
-	int64_t size_K_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args;
-
-typedef struct {
-	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6_args;
-
-typedef struct {
-	int64_t size_K_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -214,27 +180,9 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args;
-
-typedef struct {
-	int64_t size_K_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args;
-
-typedef struct {
-	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6_args;
-
-typedef struct {
-	int64_t size_K_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -244,23 +192,9 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args;
-
-typedef struct {
-	int64_t size_K_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args;
-
-typedef struct {
-	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6_args;
 
 #define KG_SELF "layernorm_gelu_matmul_bias.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -271,11 +205,8 @@ KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)
@@ -295,24 +226,12 @@ KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6)
 
 #else // KG_ISA
 #include "kgen_put.h"
@@ -674,66 +593,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)(const kg_ca
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict mean_ = call->buf[1];
-	float *restrict rstd_ = call->buf[2];
-	float *restrict rest_sum_ = call->buf[3];
-	float *restrict var_sum_ = call->buf[4];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_5_ = (float)kgi_max(args->size_K_, 1);
-	const float t_9_ = args->eps_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf t_2_ = kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
-				rest_sum_3_ += t_2_;
-			}
-			if (d_ < end_) {
-				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
-			}
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
-			vf var_sum_3_ = kg_splat(0.0f);
-			int64_t d_2_ = block_2_;
-			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf t_4_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_6_ = t_4_ - kg_splat(rest_);
-				var_sum_3_ += t_6_ * t_6_;
-			}
-			if (d_2_ < end_2_) {
-				const vf t_7_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_8_ = t_7_ - kg_splat(rest_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
-			}
-			var_sum_2_ += var_sum_3_;
-		}
-		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_4_ / t_5_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
-		kg_st_f32(mean_ + item_, mean_2_);
-		kg_st_f32(rstd_ + item_, rstd_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
-		kg_st_f32(var_sum_ + item_, var_sum_4_);
-	}
-}
-
 // matmul kernel for y.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
@@ -793,66 +652,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_cal
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	float *restrict mean_ = call->buf[1];
-	float *restrict rstd_ = call->buf[2];
-	float *restrict rest_sum_ = call->buf[3];
-	float *restrict var_sum_ = call->buf[4];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_5_ = (float)kgi_max(args->size_K_, 1);
-	const float t_9_ = args->eps_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf t_2_ = kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
-				rest_sum_3_ += t_2_;
-			}
-			if (d_ < end_) {
-				const vf t_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
-			}
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
-			vf var_sum_3_ = kg_splat(0.0f);
-			int64_t d_2_ = block_2_;
-			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf t_4_ = kg_load_f16(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_6_ = t_4_ - kg_splat(rest_);
-				var_sum_3_ += t_6_ * t_6_;
-			}
-			if (d_2_ < end_2_) {
-				const vf t_7_ = kg_loadn_f16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_8_ = t_7_ - kg_splat(rest_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
-			}
-			var_sum_2_ += var_sum_3_;
-		}
-		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_4_ / t_5_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
-		kg_st_f32(mean_ + item_, mean_2_);
-		kg_st_f32(rstd_ + item_, rstd_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
-		kg_st_f32(var_sum_ + item_, var_sum_4_);
-	}
-}
-
 // matmul kernel for y.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
@@ -909,66 +708,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_cal
 				kg_storen_f16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_2_), n_2_);
 			}
 		}
-	}
-}
-
-// rows kernel for mean, rstd, rest_sum, var_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	float *restrict mean_ = call->buf[1];
-	float *restrict rstd_ = call->buf[2];
-	float *restrict rest_sum_ = call->buf[3];
-	float *restrict var_sum_ = call->buf[4];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_5_ = (float)kgi_max(args->size_K_, 1);
-	const float t_9_ = args->eps_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf t_2_ = kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
-				rest_sum_3_ += t_2_;
-			}
-			if (d_ < end_) {
-				const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
-			}
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
-			vf var_sum_3_ = kg_splat(0.0f);
-			int64_t d_2_ = block_2_;
-			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf t_4_ = kg_load_bf16(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_6_ = t_4_ - kg_splat(rest_);
-				var_sum_3_ += t_6_ * t_6_;
-			}
-			if (d_2_ < end_2_) {
-				const vf t_7_ = kg_loadn_bf16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_8_ = t_7_ - kg_splat(rest_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
-			}
-			var_sum_2_ += var_sum_3_;
-		}
-		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_4_ / t_5_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
-		kg_st_f32(mean_ + item_, mean_2_);
-		kg_st_f32(rstd_ + item_, rstd_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
-		kg_st_f32(var_sum_ + item_, var_sum_4_);
 	}
 }
 
@@ -1097,7 +836,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const k
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
 	const float *restrict rest_sum_ = call->buf[1];
@@ -1105,101 +844,117 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
-	float *restrict d_x_ = call->buf[6];
+	float *restrict d_gamma_reduced_block_ = call->buf[6];
+	float *restrict d_beta_reduced_block_ = call->buf[7];
+	float *restrict d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
-		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_rest_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_2_ = kg_loadn_f32(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_, n_);
-				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
-				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
-			d_rest_part_ += d_rest_part_2_;
+		for (int64_t d_ = 0; d_ < args->size_K_; d_ += KG_W) {
+			const int64_t n_ = kgi_min(args->size_K_ - d_, KG_W);
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
+			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
 		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
-		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_7_ = 2.0f * d_var_;
-		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-		const float t_8_ = d_rest_ / t_2_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_5_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-			const vf gamma_3_ = kg_loadn_f32(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f32(beta_ + d_2_, n_2_);
-			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
-			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
-			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_f32(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+		const int64_t row_from_ = item_ * 16;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			vf d_rstd_ = kg_splat(0.0f);
+			vf d_rest_part_ = kg_splat(0.0f);
+			const int64_t at_3_ = at_2_ * args->size_K_;
+			const float first_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
+			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+				const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+				vf d_rstd_2_ = kg_splat(0.0f);
+				vf d_rest_part_2_ = kg_splat(0.0f);
+				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
+					const int64_t n_2_ = kgi_min(end_ - d_2_, KG_W);
+					const vf t_3_ = kg_loadn_f32(x_ + at_3_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+					const vf gamma_2_ = kg_loadn_f32(gamma_ + d_2_, n_2_);
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_2_, n_2_);
+					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_2_);
+					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
+					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_2_ += kg_select(kg_first(n_2_), t_4_ * t_3_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_2_), t_4_, kg_splat(0.0f));
+				}
+				d_rstd_ += d_rstd_2_;
+				d_rest_part_ += d_rest_part_2_;
+			}
+			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_7_ = 2.0f * d_var_;
+			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+			const float t_8_ = d_rest_ / t_2_;
+			for (int64_t d_3_ = 0; d_3_ < args->size_K_; d_3_ += KG_W) {
+				const int64_t n_3_ = kgi_min(args->size_K_ - d_3_, KG_W);
+				const vf t_5_ = kg_loadn_f32(x_ + at_3_ + d_3_, n_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_3_ = kg_loadn_f32(gamma_ + d_3_, n_3_);
+				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f32(beta_ + d_3_, n_3_);
+				const vf d_h_3_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, n_3_);
+				const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
+				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+				kg_storen_f32(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_), n_3_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_, n_3_);
+			}
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const float *restrict gamma_ = call->buf[3];
-	const float *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	float *restrict d_gamma_ = call->buf[6];
-	float *restrict d_beta_ = call->buf[7];
+	const float *restrict d_gamma_reduced_block_ = call->buf[0];
+	const float *restrict d_beta_reduced_block_ = call->buf[1];
+	float *restrict d_gamma_ = call->buf[2];
+	float *restrict d_beta_ = call->buf[3];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_gamma_reduced_ = kg_splat(0.0f);
 			vf d_beta_reduced_ = kg_splat(0.0f);
-			const vf gamma_2_ = kg_loadn_f32(gamma_ + d_, n_);
-			const vf beta_2_ = kg_loadn_f32(beta_ + d_, n_);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_blocks_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const float first_ = t_ ? kg_ld_f32(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
-					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
-					const vf t_3_ = kg_loadn_f32(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
-					d_beta_reduced_2_ += d_h_gelu_x_;
+				for (int64_t i_R_blocks_ = block_; i_R_blocks_ < end_; i_R_blocks_++) {
+					d_gamma_reduced_2_ += kg_load_f32(d_gamma_reduced_block_ + i_R_blocks_ * args->size_K_ + d_);
+					d_beta_reduced_2_ += kg_load_f32(d_beta_reduced_block_ + i_R_blocks_ * args->size_K_ + d_);
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
 				d_beta_reduced_ += d_beta_reduced_2_;
 			}
-			kg_storen_f32(d_gamma_ + d_, d_gamma_reduced_, n_);
-			kg_storen_f32(d_beta_ + d_, d_beta_reduced_, n_);
+			kg_store_f32(d_gamma_ + d_, d_gamma_reduced_);
+			kg_store_f32(d_beta_ + d_, d_beta_reduced_);
+		}
+		if (d_ < to_) {
+			vf d_gamma_reduced_3_ = kg_splat(0.0f);
+			vf d_beta_reduced_3_ = kg_splat(0.0f);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_blocks_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_blocks_);
+				vf d_gamma_reduced_4_ = kg_splat(0.0f);
+				vf d_beta_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_R_blocks_2_ = block_2_; i_R_blocks_2_ < end_2_; i_R_blocks_2_++) {
+					d_gamma_reduced_4_ += kg_loadn_f32(d_gamma_reduced_block_ + i_R_blocks_2_ * args->size_K_ + d_, to_ - d_);
+					d_beta_reduced_4_ += kg_loadn_f32(d_beta_reduced_block_ + i_R_blocks_2_ * args->size_K_ + d_, to_ - d_);
+				}
+				d_gamma_reduced_3_ += d_gamma_reduced_4_;
+				d_beta_reduced_3_ += d_beta_reduced_4_;
+			}
+			kg_storen_f32(d_gamma_ + d_, d_gamma_reduced_3_, to_ - d_);
+			kg_storen_f32(d_beta_ + d_, d_beta_reduced_3_, to_ - d_);
 		}
 	}
 }
@@ -1364,7 +1119,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const k
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
 	const float *restrict rest_sum_ = call->buf[1];
@@ -1372,101 +1127,117 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 	const kg_f16 *restrict gamma_ = call->buf[3];
 	const kg_f16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
-	kg_f16 *restrict d_x_ = call->buf[6];
+	float *restrict d_gamma_reduced_block_ = call->buf[6];
+	float *restrict d_beta_reduced_block_ = call->buf[7];
+	kg_f16 *restrict d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
-		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
-		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_rest_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_3_ = kg_loadn_f16(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_2_ = kg_loadn_f16(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_, n_);
-				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
-				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
-			d_rest_part_ += d_rest_part_2_;
+		for (int64_t d_ = 0; d_ < args->size_K_; d_ += KG_W) {
+			const int64_t n_ = kgi_min(args->size_K_ - d_, KG_W);
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
+			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
 		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
-		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_7_ = 2.0f * d_var_;
-		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-		const float t_8_ = d_rest_ / t_2_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_5_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-			const vf gamma_3_ = kg_loadn_f16(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f16(beta_ + d_2_, n_2_);
-			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
-			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
-			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_f16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+		const int64_t row_from_ = item_ * 16;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			vf d_rstd_ = kg_splat(0.0f);
+			vf d_rest_part_ = kg_splat(0.0f);
+			const int64_t at_3_ = at_2_ * args->size_K_;
+			const float first_ = t_ ? kg_ld_f16(x_ + at_3_ + 0) : 0.0f;
+			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+				const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+				vf d_rstd_2_ = kg_splat(0.0f);
+				vf d_rest_part_2_ = kg_splat(0.0f);
+				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
+					const int64_t n_2_ = kgi_min(end_ - d_2_, KG_W);
+					const vf t_3_ = kg_loadn_f16(x_ + at_3_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+					const vf gamma_2_ = kg_loadn_f16(gamma_ + d_2_, n_2_);
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_2_, n_2_);
+					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_2_);
+					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
+					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_2_ += kg_select(kg_first(n_2_), t_4_ * t_3_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_2_), t_4_, kg_splat(0.0f));
+				}
+				d_rstd_ += d_rstd_2_;
+				d_rest_part_ += d_rest_part_2_;
+			}
+			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_7_ = 2.0f * d_var_;
+			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+			const float t_8_ = d_rest_ / t_2_;
+			for (int64_t d_3_ = 0; d_3_ < args->size_K_; d_3_ += KG_W) {
+				const int64_t n_3_ = kgi_min(args->size_K_ - d_3_, KG_W);
+				const vf t_5_ = kg_loadn_f16(x_ + at_3_ + d_3_, n_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_3_ = kg_loadn_f16(gamma_ + d_3_, n_3_);
+				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f16(beta_ + d_3_, n_3_);
+				const vf d_h_3_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, n_3_);
+				const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
+				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+				kg_storen_f16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_), n_3_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_, n_3_);
+			}
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const kg_f16 *restrict gamma_ = call->buf[3];
-	const kg_f16 *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	kg_f16 *restrict d_gamma_ = call->buf[6];
-	kg_f16 *restrict d_beta_ = call->buf[7];
+	const float *restrict d_gamma_reduced_block_ = call->buf[0];
+	const float *restrict d_beta_reduced_block_ = call->buf[1];
+	kg_f16 *restrict d_gamma_ = call->buf[2];
+	kg_f16 *restrict d_beta_ = call->buf[3];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_gamma_reduced_ = kg_splat(0.0f);
 			vf d_beta_reduced_ = kg_splat(0.0f);
-			const vf gamma_2_ = kg_loadn_f16(gamma_ + d_, n_);
-			const vf beta_2_ = kg_loadn_f16(beta_ + d_, n_);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_blocks_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const float first_ = t_ ? kg_ld_f16(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
-					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
-					const vf t_3_ = kg_loadn_f16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
-					d_beta_reduced_2_ += d_h_gelu_x_;
+				for (int64_t i_R_blocks_ = block_; i_R_blocks_ < end_; i_R_blocks_++) {
+					d_gamma_reduced_2_ += kg_load_f32(d_gamma_reduced_block_ + i_R_blocks_ * args->size_K_ + d_);
+					d_beta_reduced_2_ += kg_load_f32(d_beta_reduced_block_ + i_R_blocks_ * args->size_K_ + d_);
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
 				d_beta_reduced_ += d_beta_reduced_2_;
 			}
-			kg_storen_f16(d_gamma_ + d_, d_gamma_reduced_, n_);
-			kg_storen_f16(d_beta_ + d_, d_beta_reduced_, n_);
+			kg_store_f16(d_gamma_ + d_, d_gamma_reduced_);
+			kg_store_f16(d_beta_ + d_, d_beta_reduced_);
+		}
+		if (d_ < to_) {
+			vf d_gamma_reduced_3_ = kg_splat(0.0f);
+			vf d_beta_reduced_3_ = kg_splat(0.0f);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_blocks_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_blocks_);
+				vf d_gamma_reduced_4_ = kg_splat(0.0f);
+				vf d_beta_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_R_blocks_2_ = block_2_; i_R_blocks_2_ < end_2_; i_R_blocks_2_++) {
+					d_gamma_reduced_4_ += kg_loadn_f32(d_gamma_reduced_block_ + i_R_blocks_2_ * args->size_K_ + d_, to_ - d_);
+					d_beta_reduced_4_ += kg_loadn_f32(d_beta_reduced_block_ + i_R_blocks_2_ * args->size_K_ + d_, to_ - d_);
+				}
+				d_gamma_reduced_3_ += d_gamma_reduced_4_;
+				d_beta_reduced_3_ += d_beta_reduced_4_;
+			}
+			kg_storen_f16(d_gamma_ + d_, d_gamma_reduced_3_, to_ - d_);
+			kg_storen_f16(d_beta_ + d_, d_beta_reduced_3_, to_ - d_);
 		}
 	}
 }
@@ -1631,7 +1402,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const 
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
 	const float *restrict rest_sum_ = call->buf[1];
@@ -1639,101 +1410,117 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 	const kg_bf16 *restrict gamma_ = call->buf[3];
 	const kg_bf16 *restrict beta_ = call->buf[4];
 	const float *restrict d_h_ = call->buf[5];
-	kg_bf16 *restrict d_x_ = call->buf[6];
+	float *restrict d_gamma_reduced_block_ = call->buf[6];
+	float *restrict d_beta_reduced_block_ = call->buf[7];
+	kg_bf16 *restrict d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
-		vf d_rest_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
-		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_rest_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_, n_);
-				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
-				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
-			d_rest_part_ += d_rest_part_2_;
+		for (int64_t d_ = 0; d_ < args->size_K_; d_ += KG_W) {
+			const int64_t n_ = kgi_min(args->size_K_ - d_, KG_W);
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
+			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
 		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
-		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_7_ = 2.0f * d_var_;
-		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-		const float t_8_ = d_rest_ / t_2_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_5_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-			const vf gamma_3_ = kg_loadn_bf16(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_bf16(beta_ + d_2_, n_2_);
-			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
-			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
-			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_bf16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+		const int64_t row_from_ = item_ * 16;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			vf d_rstd_ = kg_splat(0.0f);
+			vf d_rest_part_ = kg_splat(0.0f);
+			const int64_t at_3_ = at_2_ * args->size_K_;
+			const float first_ = t_ ? kg_ld_bf16(x_ + at_3_ + 0) : 0.0f;
+			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
+				const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+				vf d_rstd_2_ = kg_splat(0.0f);
+				vf d_rest_part_2_ = kg_splat(0.0f);
+				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
+					const int64_t n_2_ = kgi_min(end_ - d_2_, KG_W);
+					const vf t_3_ = kg_loadn_bf16(x_ + at_3_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+					const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_2_, n_2_);
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_2_, n_2_);
+					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_2_);
+					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
+					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_2_ += kg_select(kg_first(n_2_), t_4_ * t_3_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_2_), t_4_, kg_splat(0.0f));
+				}
+				d_rstd_ += d_rstd_2_;
+				d_rest_part_ += d_rest_part_2_;
+			}
+			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_7_ = 2.0f * d_var_;
+			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+			const float t_8_ = d_rest_ / t_2_;
+			for (int64_t d_3_ = 0; d_3_ < args->size_K_; d_3_ += KG_W) {
+				const int64_t n_3_ = kgi_min(args->size_K_ - d_3_, KG_W);
+				const vf t_5_ = kg_loadn_bf16(x_ + at_3_ + d_3_, n_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_3_ = kg_loadn_bf16(gamma_ + d_3_, n_3_);
+				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_bf16(beta_ + d_3_, n_3_);
+				const vf d_h_3_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, n_3_);
+				const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
+				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
+				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_), n_3_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_, n_3_);
+			}
 		}
 	}
 }
 
 // cols kernel for d_gamma, d_beta.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const kg_bf16 *restrict gamma_ = call->buf[3];
-	const kg_bf16 *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	kg_bf16 *restrict d_gamma_ = call->buf[6];
-	kg_bf16 *restrict d_beta_ = call->buf[7];
+	const float *restrict d_gamma_reduced_block_ = call->buf[0];
+	const float *restrict d_beta_reduced_block_ = call->buf[1];
+	kg_bf16 *restrict d_gamma_ = call->buf[2];
+	kg_bf16 *restrict d_beta_ = call->buf[3];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
 		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
+		int64_t d_ = from_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_gamma_reduced_ = kg_splat(0.0f);
 			vf d_beta_reduced_ = kg_splat(0.0f);
-			const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_, n_);
-			const vf beta_2_ = kg_loadn_bf16(beta_ + d_, n_);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_blocks_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
 				vf d_beta_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const float first_ = t_ ? kg_ld_bf16(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
-					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
-					const vf t_3_ = kg_loadn_bf16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
-					d_beta_reduced_2_ += d_h_gelu_x_;
+				for (int64_t i_R_blocks_ = block_; i_R_blocks_ < end_; i_R_blocks_++) {
+					d_gamma_reduced_2_ += kg_load_f32(d_gamma_reduced_block_ + i_R_blocks_ * args->size_K_ + d_);
+					d_beta_reduced_2_ += kg_load_f32(d_beta_reduced_block_ + i_R_blocks_ * args->size_K_ + d_);
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
 				d_beta_reduced_ += d_beta_reduced_2_;
 			}
-			kg_storen_bf16(d_gamma_ + d_, d_gamma_reduced_, n_);
-			kg_storen_bf16(d_beta_ + d_, d_beta_reduced_, n_);
+			kg_store_bf16(d_gamma_ + d_, d_gamma_reduced_);
+			kg_store_bf16(d_beta_ + d_, d_beta_reduced_);
+		}
+		if (d_ < to_) {
+			vf d_gamma_reduced_3_ = kg_splat(0.0f);
+			vf d_beta_reduced_3_ = kg_splat(0.0f);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_blocks_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_blocks_);
+				vf d_gamma_reduced_4_ = kg_splat(0.0f);
+				vf d_beta_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_R_blocks_2_ = block_2_; i_R_blocks_2_ < end_2_; i_R_blocks_2_++) {
+					d_gamma_reduced_4_ += kg_loadn_f32(d_gamma_reduced_block_ + i_R_blocks_2_ * args->size_K_ + d_, to_ - d_);
+					d_beta_reduced_4_ += kg_loadn_f32(d_beta_reduced_block_ + i_R_blocks_2_ * args->size_K_ + d_, to_ - d_);
+				}
+				d_gamma_reduced_3_ += d_gamma_reduced_4_;
+				d_beta_reduced_3_ += d_beta_reduced_4_;
+			}
+			kg_storen_bf16(d_gamma_ + d_, d_gamma_reduced_3_, to_ - d_);
+			kg_storen_bf16(d_beta_ + d_, d_beta_reduced_3_, to_ - d_);
 		}
 	}
 }
@@ -1832,34 +1619,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)(const 
 	}
 }
 
-// rows kernel for rest_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict rest_sum_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				rest_sum_3_ += kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
-			}
-			if (d_ < end_) {
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
-			}
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
-	}
-}
-
 // matmul kernel for d_h.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
@@ -1894,113 +1653,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)(const k
 				const vf d_h_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f32(d_h_ + at_2_ + (col_from_ + col_), d_h_2_, n_);
 			}
-		}
-	}
-}
-
-// rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const float *restrict gamma_ = call->buf[3];
-	const float *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	float *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_3_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
-		vf d_rest_part_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_rest_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_2_ = kg_loadn_f32(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_, n_);
-				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
-				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
-			d_rest_part_ += d_rest_part_2_;
-		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
-		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_7_ = 2.0f * d_var_;
-		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-		const float t_8_ = d_rest_ / t_2_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_5_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-			const vf gamma_3_ = kg_loadn_f32(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f32(beta_ + d_2_, n_2_);
-			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
-			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
-			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_f32(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
-		}
-	}
-}
-
-// cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const float *restrict gamma_ = call->buf[3];
-	const float *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	float *restrict d_gamma_ = call->buf[6];
-	float *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			vf d_gamma_reduced_ = kg_splat(0.0f);
-			vf d_beta_reduced_ = kg_splat(0.0f);
-			const vf gamma_2_ = kg_loadn_f32(gamma_ + d_, n_);
-			const vf beta_2_ = kg_loadn_f32(beta_ + d_, n_);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_gamma_reduced_2_ = kg_splat(0.0f);
-				vf d_beta_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const float first_ = t_ ? kg_ld_f32(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
-					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
-					const vf t_3_ = kg_loadn_f32(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
-					d_beta_reduced_2_ += d_h_gelu_x_;
-				}
-				d_gamma_reduced_ += d_gamma_reduced_2_;
-				d_beta_reduced_ += d_beta_reduced_2_;
-			}
-			kg_storen_f32(d_gamma_ + d_, d_gamma_reduced_, n_);
-			kg_storen_f32(d_beta_ + d_, d_beta_reduced_, n_);
 		}
 	}
 }
@@ -2062,71 +1714,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)(const k
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_y_ + i_R_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// rows kernel for rest_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	float *restrict rest_sum_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				rest_sum_3_ += kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
-			}
-			if (d_ < end_) {
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
-			}
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
-	}
-}
-
 // matmul kernel for d_h.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -2161,113 +1748,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)(const k
 				const vf d_h_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f32(d_h_ + at_2_ + (col_from_ + col_), d_h_2_, n_);
 			}
-		}
-	}
-}
-
-// rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const kg_f16 *restrict gamma_ = call->buf[3];
-	const kg_f16 *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	kg_f16 *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_3_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
-		vf d_rest_part_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
-		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_rest_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_3_ = kg_loadn_f16(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_2_ = kg_loadn_f16(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_, n_);
-				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
-				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
-			d_rest_part_ += d_rest_part_2_;
-		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
-		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_7_ = 2.0f * d_var_;
-		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-		const float t_8_ = d_rest_ / t_2_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_5_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-			const vf gamma_3_ = kg_loadn_f16(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f16(beta_ + d_2_, n_2_);
-			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
-			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
-			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_f16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
-		}
-	}
-}
-
-// cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const kg_f16 *restrict gamma_ = call->buf[3];
-	const kg_f16 *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	kg_f16 *restrict d_gamma_ = call->buf[6];
-	kg_f16 *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			vf d_gamma_reduced_ = kg_splat(0.0f);
-			vf d_beta_reduced_ = kg_splat(0.0f);
-			const vf gamma_2_ = kg_loadn_f16(gamma_ + d_, n_);
-			const vf beta_2_ = kg_loadn_f16(beta_ + d_, n_);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_gamma_reduced_2_ = kg_splat(0.0f);
-				vf d_beta_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const float first_ = t_ ? kg_ld_f16(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
-					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
-					const vf t_3_ = kg_loadn_f16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
-					d_beta_reduced_2_ += d_h_gelu_x_;
-				}
-				d_gamma_reduced_ += d_gamma_reduced_2_;
-				d_beta_reduced_ += d_beta_reduced_2_;
-			}
-			kg_storen_f16(d_gamma_ + d_, d_gamma_reduced_, n_);
-			kg_storen_f16(d_beta_ + d_, d_beta_reduced_, n_);
 		}
 	}
 }
@@ -2329,71 +1809,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)(const k
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_f16(d_y_ + i_R_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f16(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// rows kernel for rest_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	float *restrict rest_sum_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				rest_sum_3_ += kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
-			}
-			if (d_ < end_) {
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
-			}
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
-	}
-}
-
 // matmul kernel for d_h.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
@@ -2428,113 +1843,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)(const 
 				const vf d_h_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f32(d_h_ + at_2_ + (col_from_ + col_), d_h_2_, n_);
 			}
-		}
-	}
-}
-
-// rows kernel for d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const kg_bf16 *restrict gamma_ = call->buf[3];
-	const kg_bf16 *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	kg_bf16 *restrict d_x_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_3_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
-		vf d_rest_part_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
-		const float rest_ = kg_ld_f32(rest_sum_ + item_) / t_2_;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			vf d_rest_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_, n_);
-				const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_, n_);
-				const vf d_h_2_ = kg_loadn_f32(d_h_ + at_ + d_, n_);
-				const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-				const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-				d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
-			d_rest_part_ += d_rest_part_2_;
-		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		const float d_rest_part_3_ = kg_hsum(d_rest_part_);
-		const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_7_ = 2.0f * d_var_;
-		const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-		const float t_8_ = d_rest_ / t_2_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_K_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_K_ - d_2_, KG_W);
-			const vf t_5_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-			const vf gamma_3_ = kg_loadn_bf16(gamma_ + d_2_, n_2_);
-			const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_bf16(beta_ + d_2_, n_2_);
-			const vf d_h_3_ = kg_loadn_f32(d_h_ + at_ + d_2_, n_2_);
-			const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
-			const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-			const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-			kg_storen_bf16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
-		}
-	}
-}
-
-// cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	const kg_bf16 *restrict gamma_ = call->buf[3];
-	const kg_bf16 *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
-	kg_bf16 *restrict d_gamma_ = call->buf[6];
-	kg_bf16 *restrict d_beta_ = call->buf[7];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_K_);
-		for (int64_t d_ = from_; d_ < to_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(to_ - d_, KG_W);
-			vf d_gamma_reduced_ = kg_splat(0.0f);
-			vf d_beta_reduced_ = kg_splat(0.0f);
-			const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_, n_);
-			const vf beta_2_ = kg_loadn_bf16(beta_ + d_, n_);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_gamma_reduced_2_ = kg_splat(0.0f);
-				vf d_beta_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					const float first_ = t_ ? kg_ld_bf16(x_ + i_R_ * args->size_K_ + 0) : 0.0f;
-					const float rest_ = kg_ld_f32(rest_sum_ + i_R_) / t_2_;
-					const vf t_3_ = kg_loadn_bf16(x_ + i_R_ * args->size_K_ + d_, n_) - kg_splat(first_) - kg_splat(rest_);
-					const float rstd_2_ = kg_ld_f32(rstd_ + i_R_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + beta_2_;
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + i_R_ * args->size_K_ + d_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					d_gamma_reduced_2_ += d_h_gelu_x_ * t_3_ * kg_splat(rstd_2_);
-					d_beta_reduced_2_ += d_h_gelu_x_;
-				}
-				d_gamma_reduced_ += d_gamma_reduced_2_;
-				d_beta_reduced_ += d_beta_reduced_2_;
-			}
-			kg_storen_bf16(d_gamma_ + d_, d_gamma_reduced_, n_);
-			kg_storen_bf16(d_beta_ + d_, d_beta_reduced_, n_);
 		}
 	}
 }
@@ -2592,43 +1900,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)(const 
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_w_ + at_4_ + (col_from_ + col_), d_w_reduced_, n_2_);
 			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_bf16(d_y_ + i_R_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_bf16(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }

@@ -67,12 +67,6 @@ typedef struct {
 } kg_dd4f7221_lora_bf16_3_args;
 
 typedef struct {
-	int64_t size_Rank_;
-	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_grad_f32_1_args;
-
-typedef struct {
 	int64_t size_O_;
 	int64_t size_R_;
 	int64_t size_Rank_;
@@ -116,12 +110,6 @@ typedef struct {
 } kg_dd4f7221_lora_grad_f32_8_args;
 
 typedef struct {
-	int64_t size_Rank_;
-	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_grad_f16_1_args;
-
-typedef struct {
 	int64_t size_O_;
 	int64_t size_R_;
 	int64_t size_Rank_;
@@ -163,12 +151,6 @@ typedef struct {
 	int64_t size_Rank_;
 	int64_t size_R_;
 } kg_dd4f7221_lora_grad_f16_8_args;
-
-typedef struct {
-	int64_t size_Rank_;
-	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_grad_bf16_1_args;
 
 typedef struct {
 	int64_t size_O_;
@@ -225,7 +207,6 @@ KG_DISPATCH(kg_dd4f7221_lora_f16_3)
 KG_DISPATCH(kg_dd4f7221_lora_bf16_1)
 KG_DISPATCH(kg_dd4f7221_lora_bf16_2)
 KG_DISPATCH(kg_dd4f7221_lora_bf16_3)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f32_1)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_2)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_4)
@@ -233,7 +214,6 @@ KG_DISPATCH(kg_dd4f7221_lora_grad_f32_5)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_6)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_7)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_8)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f16_1)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_2)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_4)
@@ -241,7 +221,6 @@ KG_DISPATCH(kg_dd4f7221_lora_grad_f16_5)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_6)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_7)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_8)
-KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_1)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_2)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_4)
@@ -601,44 +580,6 @@ static void KG_NAME(kg_dd4f7221_lora_bf16_3)(const kg_call *call, int64_t lo, in
 	}
 }
 
-// matmul kernel for down.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict a_ = call->buf[1];
-	float *restrict down_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_Rank_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_Rank_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_Rank_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf down_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(down_ + at_2_ + (col_from_ + col_), down_2_, n_);
-			}
-		}
-	}
-}
-
 // map kernel for d_up.
 static void KG_NAME(kg_dd4f7221_lora_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
@@ -905,44 +846,6 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_8)(const kg_call *call, int64_t lo
 	}
 }
 
-// matmul kernel for down.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const kg_f16 *restrict a_ = call->buf[1];
-	float *restrict down_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_Rank_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_Rank_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_Rank_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf down_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(down_ + at_2_ + (col_from_ + col_), down_2_, n_);
-			}
-		}
-	}
-}
-
 // map kernel for d_up.
 static void KG_NAME(kg_dd4f7221_lora_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -1204,44 +1107,6 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_8)(const kg_call *call, int64_t lo
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f16(d_b_ + at_2_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for down.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const kg_bf16 *restrict a_ = call->buf[1];
-	float *restrict down_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_bf16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_Rank_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_Rank_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_Rank_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf down_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(down_ + at_2_ + (col_from_ + col_), down_2_, n_);
 			}
 		}
 	}

@@ -173,12 +173,6 @@ typedef struct {
 
 typedef struct {
 	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4_args;
-
-typedef struct {
-	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1_args;
@@ -194,12 +188,6 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4_args;
 
 typedef struct {
 	int64_t size_N_;
@@ -221,12 +209,6 @@ typedef struct {
 
 typedef struct {
 	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4_args;
-
-typedef struct {
-	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1_args;
@@ -242,12 +224,6 @@ typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4_args;
 
 typedef struct {
 	int64_t size_N_;
@@ -269,12 +245,6 @@ typedef struct {
 
 typedef struct {
 	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4_args;
-
-typedef struct {
-	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1_args;
@@ -290,12 +260,6 @@ typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4_args;
 
 typedef struct {
 	int64_t size_N_;
@@ -317,12 +281,6 @@ typedef struct {
 
 typedef struct {
 	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4_args;
-
-typedef struct {
-	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1_args;
@@ -341,12 +299,6 @@ typedef struct {
 
 typedef struct {
 	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4_args;
-
-typedef struct {
-	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1_args;
@@ -362,12 +314,6 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4_args;
 
 #define KG_SELF "matmul_bias_gelu.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -399,39 +345,30 @@ KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4)
 
 #else // KG_ISA
 #include "kgen_put.h"
@@ -1624,49 +1561,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)(const kg_call *c
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // matmul kernel for d_c_gelu_x, d_c_gelu_x.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict a_ = call->buf[0];
@@ -1795,49 +1689,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)(const kg_call *c
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }
@@ -1974,49 +1825,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)(const kg_call *
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // matmul kernel for d_c_gelu_x, d_c_gelu_x.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict a_ = call->buf[0];
@@ -2145,49 +1953,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)(const kg_call *c
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }
@@ -2324,49 +2089,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)(const kg_call *c
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // matmul kernel for d_c_gelu_x, d_c_gelu_x.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict a_ = call->buf[0];
@@ -2495,49 +2217,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)(const kg_call *
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }
@@ -2677,49 +2356,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)(const kg_call *c
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // matmul kernel for d_c_gelu_x, d_c_gelu_x.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict a_ = call->buf[0];
@@ -2855,49 +2491,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)(const kg_call *c
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // matmul kernel for d_c_gelu_x, d_c_gelu_x.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict a_ = call->buf[0];
@@ -3029,49 +2622,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3)(const kg_call *
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_gelu_x_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_gelu_x_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }

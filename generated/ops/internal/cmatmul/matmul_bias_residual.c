@@ -166,18 +166,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_nt_f32_4_args;
-
-typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 	int64_t size_N_;
@@ -188,18 +176,6 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_residual_grad_nt_f16_2_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_nt_f16_4_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -214,18 +190,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_2_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_4_args;
-
-typedef struct {
 	int64_t size_M_;
 	int64_t size_K_;
 	int64_t size_N_;
@@ -236,18 +200,6 @@ typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_residual_grad_tn_f32_2_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_tn_f32_4_args;
 
 typedef struct {
 	int64_t size_M_;
@@ -262,18 +214,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_residual_grad_tn_f16_2_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_tn_f16_4_args;
-
-typedef struct {
 	int64_t size_M_;
 	int64_t size_K_;
 	int64_t size_N_;
@@ -284,18 +224,6 @@ typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_2_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_4_args;
 
 typedef struct {
 	int64_t size_M_;
@@ -310,18 +238,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_residual_grad_tt_f32_2_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_tt_f32_4_args;
-
-typedef struct {
 	int64_t size_M_;
 	int64_t size_K_;
 	int64_t size_N_;
@@ -334,18 +250,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_residual_grad_tt_f16_2_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_tt_f16_4_args;
-
-typedef struct {
 	int64_t size_M_;
 	int64_t size_K_;
 	int64_t size_N_;
@@ -356,18 +260,6 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_Z_;
-} kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_4_args;
 
 #define KG_SELF "matmul_bias_residual.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -398,40 +290,22 @@ KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_4)
 
 #else // KG_ISA
 #include "kgen_put.h"
@@ -1552,89 +1426,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2)(const kg_cal
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_nt_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_nt_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_f32(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_f32(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_residual_ + at_3_ + d_2_, kg_load_f32(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_residual_ + at_3_ + d_2_, kg_loadn_f32(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_c_ = call->buf[0];
@@ -1714,89 +1505,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_2)(const kg_cal
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_nt_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f16(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f16(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_nt_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_f16(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_f16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_residual_ + at_3_ + d_2_, kg_load_f16(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_residual_ + at_3_ + d_2_, kg_loadn_f16(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
 			}
 		}
 	}
@@ -1886,89 +1594,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_2)(const kg_ca
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_bf16(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_bf16(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_residual_ + at_3_ + d_2_, kg_load_bf16(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_residual_ + at_3_ + d_2_, kg_loadn_bf16(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict b_ = call->buf[0];
@@ -2048,89 +1673,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_2)(const kg_cal
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tn_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tn_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_f32(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_f32(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_residual_ + at_3_ + d_2_, kg_load_f32(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_residual_ + at_3_ + d_2_, kg_loadn_f32(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
 			}
 		}
 	}
@@ -2220,89 +1762,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_2)(const kg_cal
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tn_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f16(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f16(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tn_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_f16(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_f16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_residual_ + at_3_ + d_2_, kg_load_f16(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_residual_ + at_3_ + d_2_, kg_loadn_f16(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict b_ = call->buf[0];
@@ -2382,89 +1841,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_2)(const kg_ca
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_bf16(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_bf16(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_residual_ + at_3_ + d_2_, kg_load_bf16(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_residual_ + at_3_ + d_2_, kg_loadn_bf16(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
 			}
 		}
 	}
@@ -2556,89 +1932,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_2)(const kg_cal
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tt_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tt_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_f32(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_f32(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_residual_ + at_3_ + d_2_, kg_load_f32(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_residual_ + at_3_ + d_2_, kg_loadn_f32(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict b_ = call->buf[0];
@@ -2725,89 +2018,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_2)(const kg_cal
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tt_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f16(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f16(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tt_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_f16(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_f16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_residual_ + at_3_ + d_2_, kg_load_f16(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_residual_ + at_3_ + d_2_, kg_loadn_f16(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict b_ = call->buf[0];
@@ -2889,89 +2099,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2)(const kg_ca
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_bf16(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
-				}
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_bf16(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
-				}
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_residual.
-static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_residual_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_residual_ + at_3_ + d_2_, kg_load_bf16(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_residual_ + at_3_ + d_2_, kg_loadn_bf16(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
 			}
 		}
 	}

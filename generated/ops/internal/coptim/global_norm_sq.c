@@ -23,40 +23,12 @@ typedef struct {
 } kg_dd4f7221_global_norm_sq_total_f16_1_args;
 
 typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_global_norm_sq_total_f16_2_args;
-
-typedef struct {
 	int64_t size_P_;
 } kg_dd4f7221_global_norm_sq_total_bf16_1_args;
 
 typedef struct {
 	int64_t size_P_chunks_;
-} kg_dd4f7221_global_norm_sq_total_bf16_2_args;
-
-typedef struct {
-	int64_t size_P_;
-} kg_dd4f7221_global_norm_sq_f32_1_args;
-
-typedef struct {
-	int64_t size_P_chunks_;
 } kg_dd4f7221_global_norm_sq_f32_2_args;
-
-typedef struct {
-	int64_t size_P_;
-} kg_dd4f7221_global_norm_sq_f16_1_args;
-
-typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_global_norm_sq_f16_2_args;
-
-typedef struct {
-	int64_t size_P_;
-} kg_dd4f7221_global_norm_sq_bf16_1_args;
-
-typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_global_norm_sq_bf16_2_args;
 
 #define KG_SELF "global_norm_sq.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -64,15 +36,8 @@ typedef struct {
 KG_DISPATCH(kg_dd4f7221_global_norm_sq_total_f32_1)
 KG_DISPATCH(kg_dd4f7221_global_norm_sq_total_f32_2)
 KG_DISPATCH(kg_dd4f7221_global_norm_sq_total_f16_1)
-KG_DISPATCH(kg_dd4f7221_global_norm_sq_total_f16_2)
 KG_DISPATCH(kg_dd4f7221_global_norm_sq_total_bf16_1)
-KG_DISPATCH(kg_dd4f7221_global_norm_sq_total_bf16_2)
-KG_DISPATCH(kg_dd4f7221_global_norm_sq_f32_1)
 KG_DISPATCH(kg_dd4f7221_global_norm_sq_f32_2)
-KG_DISPATCH(kg_dd4f7221_global_norm_sq_f16_1)
-KG_DISPATCH(kg_dd4f7221_global_norm_sq_f16_2)
-KG_DISPATCH(kg_dd4f7221_global_norm_sq_bf16_1)
-KG_DISPATCH(kg_dd4f7221_global_norm_sq_bf16_2)
 
 #else // KG_ISA
 
@@ -161,33 +126,6 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f16_1)(const kg_call *call,
 	}
 }
 
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict part_chunk_ = call->buf[0];
-	const float *restrict total_ = call->buf[1];
-	float *restrict y_ = call->buf[2];
-	const kg_dd4f7221_global_norm_sq_total_f16_2_args *args = call->block;
-	(void)args;
-	const float total_2_ = kg_ld_f32(total_);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf part_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			vf part_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				part_2_ += kg_load_f32(part_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				part_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(part_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			part_ += part_2_;
-		}
-		const float part_3_ = kg_hsum(part_);
-		kg_st_f32(y_, total_2_ + part_3_);
-	}
-}
-
 // reduce kernel for part_chunk.
 static void KG_NAME(kg_dd4f7221_global_norm_sq_total_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict g_ = call->buf[0];
@@ -218,174 +156,10 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_bf16_1)(const kg_call *call
 }
 
 // rows kernel for y.
-static void KG_NAME(kg_dd4f7221_global_norm_sq_total_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict part_chunk_ = call->buf[0];
-	const float *restrict total_ = call->buf[1];
-	float *restrict y_ = call->buf[2];
-	const kg_dd4f7221_global_norm_sq_total_bf16_2_args *args = call->block;
-	(void)args;
-	const float total_2_ = kg_ld_f32(total_);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf part_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			vf part_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				part_2_ += kg_load_f32(part_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				part_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(part_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			part_ += part_2_;
-		}
-		const float part_3_ = kg_hsum(part_);
-		kg_st_f32(y_, total_2_ + part_3_);
-	}
-}
-
-// reduce kernel for part_chunk.
-static void KG_NAME(kg_dd4f7221_global_norm_sq_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict g_ = call->buf[0];
-	float *restrict part_chunk_ = call->buf[1];
-	const kg_dd4f7221_global_norm_sq_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
-		vf part_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
-			vf part_chunk_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf g_2_ = kg_load_f32(g_ + d_);
-				part_chunk_3_ += g_2_ * g_2_;
-			}
-			if (d_ < end_) {
-				const vf g_3_ = kg_loadn_f32(g_ + d_, end_ - d_);
-				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_3_ * g_3_, kg_splat(0.0f));
-			}
-			part_chunk_2_ += part_chunk_3_;
-		}
-		const float part_chunk_4_ = kg_hsum(part_chunk_2_);
-		kg_st_f32(part_chunk_ + item_, part_chunk_4_);
-	}
-}
-
-// rows kernel for y.
 static void KG_NAME(kg_dd4f7221_global_norm_sq_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict part_chunk_ = call->buf[0];
 	float *restrict y_ = call->buf[1];
 	const kg_dd4f7221_global_norm_sq_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf part_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			vf part_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				part_2_ += kg_load_f32(part_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				part_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(part_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			part_ += part_2_;
-		}
-		const float part_3_ = kg_hsum(part_);
-		kg_st_f32(y_, part_3_);
-	}
-}
-
-// reduce kernel for part_chunk.
-static void KG_NAME(kg_dd4f7221_global_norm_sq_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict g_ = call->buf[0];
-	float *restrict part_chunk_ = call->buf[1];
-	const kg_dd4f7221_global_norm_sq_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
-		vf part_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
-			vf part_chunk_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf g_2_ = kg_load_f16(g_ + d_);
-				part_chunk_3_ += g_2_ * g_2_;
-			}
-			if (d_ < end_) {
-				const vf g_3_ = kg_loadn_f16(g_ + d_, end_ - d_);
-				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_3_ * g_3_, kg_splat(0.0f));
-			}
-			part_chunk_2_ += part_chunk_3_;
-		}
-		const float part_chunk_4_ = kg_hsum(part_chunk_2_);
-		kg_st_f32(part_chunk_ + item_, part_chunk_4_);
-	}
-}
-
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_global_norm_sq_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict part_chunk_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_global_norm_sq_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf part_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			vf part_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				part_2_ += kg_load_f32(part_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				part_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(part_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			part_ += part_2_;
-		}
-		const float part_3_ = kg_hsum(part_);
-		kg_st_f32(y_, part_3_);
-	}
-}
-
-// reduce kernel for part_chunk.
-static void KG_NAME(kg_dd4f7221_global_norm_sq_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict g_ = call->buf[0];
-	float *restrict part_chunk_ = call->buf[1];
-	const kg_dd4f7221_global_norm_sq_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
-		vf part_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
-			vf part_chunk_3_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf g_2_ = kg_load_bf16(g_ + d_);
-				part_chunk_3_ += g_2_ * g_2_;
-			}
-			if (d_ < end_) {
-				const vf g_3_ = kg_loadn_bf16(g_ + d_, end_ - d_);
-				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_3_ * g_3_, kg_splat(0.0f));
-			}
-			part_chunk_2_ += part_chunk_3_;
-		}
-		const float part_chunk_4_ = kg_hsum(part_chunk_2_);
-		kg_st_f32(part_chunk_ + item_, part_chunk_4_);
-	}
-}
-
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_global_norm_sq_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict part_chunk_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_global_norm_sq_bf16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf part_ = kg_splat(0.0f);

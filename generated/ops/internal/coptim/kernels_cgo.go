@@ -6,7 +6,7 @@
 package coptim
 
 /*
-#cgo CFLAGS: -O2 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -g1 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;
@@ -31,15 +31,8 @@ extern const uint64_t kg_dd4f7221_global_norm_sq_hash;
 void kg_dd4f7221_global_norm_sq_total_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_global_norm_sq_total_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_global_norm_sq_total_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_global_norm_sq_total_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_global_norm_sq_total_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_global_norm_sq_total_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_global_norm_sq_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_global_norm_sq_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_global_norm_sq_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_global_norm_sq_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_global_norm_sq_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_global_norm_sq_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_sgd_hash;
 void kg_dd4f7221_sgd_shadow_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sgd_shadow_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -70,15 +63,8 @@ var (
 	GlobalNormSqTotalF321  = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_total_f32_1)
 	GlobalNormSqTotalF322  = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_total_f32_2)
 	GlobalNormSqTotalF161  = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_total_f16_1)
-	GlobalNormSqTotalF162  = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_total_f16_2)
 	GlobalNormSqTotalBF161 = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_total_bf16_1)
-	GlobalNormSqTotalBF162 = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_total_bf16_2)
-	GlobalNormSqF321       = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_f32_1)
 	GlobalNormSqF322       = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_f32_2)
-	GlobalNormSqF161       = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_f16_1)
-	GlobalNormSqF162       = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_f16_2)
-	GlobalNormSqBF161      = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_bf16_1)
-	GlobalNormSqBF162      = unsafe.Pointer(C.kg_dd4f7221_global_norm_sq_bf16_2)
 	SGDShadowF32           = unsafe.Pointer(C.kg_dd4f7221_sgd_shadow_f32)
 	SGDShadowF16           = unsafe.Pointer(C.kg_dd4f7221_sgd_shadow_f16)
 	SGDShadowBF16          = unsafe.Pointer(C.kg_dd4f7221_sgd_shadow_bf16)

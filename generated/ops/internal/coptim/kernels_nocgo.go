@@ -25,15 +25,8 @@ var (
 	GlobalNormSqTotalF321  unsafe.Pointer
 	GlobalNormSqTotalF322  unsafe.Pointer
 	GlobalNormSqTotalF161  unsafe.Pointer
-	GlobalNormSqTotalF162  unsafe.Pointer
 	GlobalNormSqTotalBF161 unsafe.Pointer
-	GlobalNormSqTotalBF162 unsafe.Pointer
-	GlobalNormSqF321       unsafe.Pointer
 	GlobalNormSqF322       unsafe.Pointer
-	GlobalNormSqF161       unsafe.Pointer
-	GlobalNormSqF162       unsafe.Pointer
-	GlobalNormSqBF161      unsafe.Pointer
-	GlobalNormSqBF162      unsafe.Pointer
 	SGDShadowF32           unsafe.Pointer
 	SGDShadowF16           unsafe.Pointer
 	SGDShadowBF16          unsafe.Pointer

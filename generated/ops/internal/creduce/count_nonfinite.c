@@ -22,16 +22,8 @@ typedef struct {
 } kg_dd4f7221_count_nonfinite_f16_1_args;
 
 typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_count_nonfinite_f16_2_args;
-
-typedef struct {
 	int64_t size_P_;
 } kg_dd4f7221_count_nonfinite_bf16_1_args;
-
-typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_count_nonfinite_bf16_2_args;
 
 #define KG_SELF "count_nonfinite.c"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -39,9 +31,7 @@ typedef struct {
 KG_DISPATCH(kg_dd4f7221_count_nonfinite_f32_1)
 KG_DISPATCH(kg_dd4f7221_count_nonfinite_f32_2)
 KG_DISPATCH(kg_dd4f7221_count_nonfinite_f16_1)
-KG_DISPATCH(kg_dd4f7221_count_nonfinite_f16_2)
 KG_DISPATCH(kg_dd4f7221_count_nonfinite_bf16_1)
-KG_DISPATCH(kg_dd4f7221_count_nonfinite_bf16_2)
 
 #else // KG_ISA
 
@@ -122,29 +112,6 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_f16_1)(const kg_call *call, int6
 	}
 }
 
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_count_nonfinite_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict y_reduced_chunk_ = call->buf[0];
-	int32_t *restrict y_ = call->buf[1];
-	const kg_dd4f7221_count_nonfinite_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi y_reduced_ = kg_splati(0);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_ += kg_load_i32(y_reduced_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(y_reduced_chunk_ + d_, end_ - d_), kg_splati(0));
-			}
-		}
-		const int32_t y_reduced_2_ = kg_hsumi(y_reduced_);
-		kg_st_i32(y_, y_reduced_2_);
-	}
-}
-
 // reduce kernel for y_reduced_chunk.
 static void KG_NAME(kg_dd4f7221_count_nonfinite_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
@@ -169,29 +136,6 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_bf16_1)(const kg_call *call, int
 		}
 		const int32_t y_reduced_chunk_3_ = kg_hsumi(y_reduced_chunk_2_);
 		kg_st_i32(y_reduced_chunk_ + item_, y_reduced_chunk_3_);
-	}
-}
-
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_count_nonfinite_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const int32_t *restrict y_reduced_chunk_ = call->buf[0];
-	int32_t *restrict y_ = call->buf[1];
-	const kg_dd4f7221_count_nonfinite_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi y_reduced_ = kg_splati(0);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_ += kg_load_i32(y_reduced_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(y_reduced_chunk_ + d_, end_ - d_), kg_splati(0));
-			}
-		}
-		const int32_t y_reduced_2_ = kg_hsumi(y_reduced_);
-		kg_st_i32(y_, y_reduced_2_);
 	}
 }
 

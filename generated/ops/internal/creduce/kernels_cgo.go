@@ -6,7 +6,7 @@
 package creduce
 
 /*
-#cgo CFLAGS: -O2 -std=gnu11 -Wno-psabi
+#cgo CFLAGS: -O2 -g1 -std=gnu11 -Wno-psabi
 #include <stdint.h>
 
 struct kg_call;
@@ -19,46 +19,33 @@ extern const uint64_t kg_dd4f7221_count_nonfinite_hash;
 void kg_dd4f7221_count_nonfinite_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_count_nonfinite_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_count_nonfinite_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_dot_hash;
 void kg_dd4f7221_dot_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_dot_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_dot_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dot_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_masked_mean_hash;
 void kg_dd4f7221_masked_mean_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_masked_mean_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_masked_mean_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_masked_mean_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_masked_mean_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_masked_mean_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_masked_mean_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_max_hash;
 void kg_dd4f7221_max_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_max_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_max_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_max_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_max_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_max_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_mean_hash;
 void kg_dd4f7221_mean_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mean_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mean_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -66,9 +53,7 @@ extern const uint64_t kg_dd4f7221_sum_hash;
 void kg_dd4f7221_sum_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sum_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sum_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -76,9 +61,7 @@ extern const uint64_t kg_dd4f7221_sum_sq_hash;
 void kg_dd4f7221_sum_sq_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sum_sq_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sum_sq_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -95,60 +78,43 @@ var (
 	CountNonfiniteF321  = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_f32_1)
 	CountNonfiniteF322  = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_f32_2)
 	CountNonfiniteF161  = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_f16_1)
-	CountNonfiniteF162  = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_f16_2)
 	CountNonfiniteBF161 = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_bf16_1)
-	CountNonfiniteBF162 = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_bf16_2)
 	DotF321             = unsafe.Pointer(C.kg_dd4f7221_dot_f32_1)
 	DotF322             = unsafe.Pointer(C.kg_dd4f7221_dot_f32_2)
 	DotF161             = unsafe.Pointer(C.kg_dd4f7221_dot_f16_1)
-	DotF162             = unsafe.Pointer(C.kg_dd4f7221_dot_f16_2)
 	DotBF161            = unsafe.Pointer(C.kg_dd4f7221_dot_bf16_1)
-	DotBF162            = unsafe.Pointer(C.kg_dd4f7221_dot_bf16_2)
 	DotGradF32          = unsafe.Pointer(C.kg_dd4f7221_dot_grad_f32)
 	DotGradF16          = unsafe.Pointer(C.kg_dd4f7221_dot_grad_f16)
 	DotGradBF16         = unsafe.Pointer(C.kg_dd4f7221_dot_grad_bf16)
 	MaskedMeanF321      = unsafe.Pointer(C.kg_dd4f7221_masked_mean_f32_1)
 	MaskedMeanF322      = unsafe.Pointer(C.kg_dd4f7221_masked_mean_f32_2)
-	MaskedMeanF161      = unsafe.Pointer(C.kg_dd4f7221_masked_mean_f16_1)
 	MaskedMeanF162      = unsafe.Pointer(C.kg_dd4f7221_masked_mean_f16_2)
-	MaskedMeanBF161     = unsafe.Pointer(C.kg_dd4f7221_masked_mean_bf16_1)
 	MaskedMeanBF162     = unsafe.Pointer(C.kg_dd4f7221_masked_mean_bf16_2)
-	MaskedMeanGradF321  = unsafe.Pointer(C.kg_dd4f7221_masked_mean_grad_f32_1)
 	MaskedMeanGradF322  = unsafe.Pointer(C.kg_dd4f7221_masked_mean_grad_f32_2)
-	MaskedMeanGradF161  = unsafe.Pointer(C.kg_dd4f7221_masked_mean_grad_f16_1)
 	MaskedMeanGradF162  = unsafe.Pointer(C.kg_dd4f7221_masked_mean_grad_f16_2)
-	MaskedMeanGradBF161 = unsafe.Pointer(C.kg_dd4f7221_masked_mean_grad_bf16_1)
 	MaskedMeanGradBF162 = unsafe.Pointer(C.kg_dd4f7221_masked_mean_grad_bf16_2)
 	MaxF321             = unsafe.Pointer(C.kg_dd4f7221_max_f32_1)
 	MaxF322             = unsafe.Pointer(C.kg_dd4f7221_max_f32_2)
 	MaxF161             = unsafe.Pointer(C.kg_dd4f7221_max_f16_1)
-	MaxF162             = unsafe.Pointer(C.kg_dd4f7221_max_f16_2)
 	MaxBF161            = unsafe.Pointer(C.kg_dd4f7221_max_bf16_1)
-	MaxBF162            = unsafe.Pointer(C.kg_dd4f7221_max_bf16_2)
 	MeanF321            = unsafe.Pointer(C.kg_dd4f7221_mean_f32_1)
 	MeanF322            = unsafe.Pointer(C.kg_dd4f7221_mean_f32_2)
 	MeanF161            = unsafe.Pointer(C.kg_dd4f7221_mean_f16_1)
-	MeanF162            = unsafe.Pointer(C.kg_dd4f7221_mean_f16_2)
 	MeanBF161           = unsafe.Pointer(C.kg_dd4f7221_mean_bf16_1)
-	MeanBF162           = unsafe.Pointer(C.kg_dd4f7221_mean_bf16_2)
 	MeanGradF32         = unsafe.Pointer(C.kg_dd4f7221_mean_grad_f32)
 	MeanGradF16         = unsafe.Pointer(C.kg_dd4f7221_mean_grad_f16)
 	MeanGradBF16        = unsafe.Pointer(C.kg_dd4f7221_mean_grad_bf16)
 	SumF321             = unsafe.Pointer(C.kg_dd4f7221_sum_f32_1)
 	SumF322             = unsafe.Pointer(C.kg_dd4f7221_sum_f32_2)
 	SumF161             = unsafe.Pointer(C.kg_dd4f7221_sum_f16_1)
-	SumF162             = unsafe.Pointer(C.kg_dd4f7221_sum_f16_2)
 	SumBF161            = unsafe.Pointer(C.kg_dd4f7221_sum_bf16_1)
-	SumBF162            = unsafe.Pointer(C.kg_dd4f7221_sum_bf16_2)
 	SumGradF32          = unsafe.Pointer(C.kg_dd4f7221_sum_grad_f32)
 	SumGradF16          = unsafe.Pointer(C.kg_dd4f7221_sum_grad_f16)
 	SumGradBF16         = unsafe.Pointer(C.kg_dd4f7221_sum_grad_bf16)
 	SumSqF321           = unsafe.Pointer(C.kg_dd4f7221_sum_sq_f32_1)
 	SumSqF322           = unsafe.Pointer(C.kg_dd4f7221_sum_sq_f32_2)
 	SumSqF161           = unsafe.Pointer(C.kg_dd4f7221_sum_sq_f16_1)
-	SumSqF162           = unsafe.Pointer(C.kg_dd4f7221_sum_sq_f16_2)
 	SumSqBF161          = unsafe.Pointer(C.kg_dd4f7221_sum_sq_bf16_1)
-	SumSqBF162          = unsafe.Pointer(C.kg_dd4f7221_sum_sq_bf16_2)
 	SumSqGradF32        = unsafe.Pointer(C.kg_dd4f7221_sum_sq_grad_f32)
 	SumSqGradF16        = unsafe.Pointer(C.kg_dd4f7221_sum_sq_grad_f16)
 	SumSqGradBF16       = unsafe.Pointer(C.kg_dd4f7221_sum_sq_grad_bf16)

@@ -15,60 +15,43 @@ var (
 	CountNonfiniteF321  unsafe.Pointer
 	CountNonfiniteF322  unsafe.Pointer
 	CountNonfiniteF161  unsafe.Pointer
-	CountNonfiniteF162  unsafe.Pointer
 	CountNonfiniteBF161 unsafe.Pointer
-	CountNonfiniteBF162 unsafe.Pointer
 	DotF321             unsafe.Pointer
 	DotF322             unsafe.Pointer
 	DotF161             unsafe.Pointer
-	DotF162             unsafe.Pointer
 	DotBF161            unsafe.Pointer
-	DotBF162            unsafe.Pointer
 	DotGradF32          unsafe.Pointer
 	DotGradF16          unsafe.Pointer
 	DotGradBF16         unsafe.Pointer
 	MaskedMeanF321      unsafe.Pointer
 	MaskedMeanF322      unsafe.Pointer
-	MaskedMeanF161      unsafe.Pointer
 	MaskedMeanF162      unsafe.Pointer
-	MaskedMeanBF161     unsafe.Pointer
 	MaskedMeanBF162     unsafe.Pointer
-	MaskedMeanGradF321  unsafe.Pointer
 	MaskedMeanGradF322  unsafe.Pointer
-	MaskedMeanGradF161  unsafe.Pointer
 	MaskedMeanGradF162  unsafe.Pointer
-	MaskedMeanGradBF161 unsafe.Pointer
 	MaskedMeanGradBF162 unsafe.Pointer
 	MaxF321             unsafe.Pointer
 	MaxF322             unsafe.Pointer
 	MaxF161             unsafe.Pointer
-	MaxF162             unsafe.Pointer
 	MaxBF161            unsafe.Pointer
-	MaxBF162            unsafe.Pointer
 	MeanF321            unsafe.Pointer
 	MeanF322            unsafe.Pointer
 	MeanF161            unsafe.Pointer
-	MeanF162            unsafe.Pointer
 	MeanBF161           unsafe.Pointer
-	MeanBF162           unsafe.Pointer
 	MeanGradF32         unsafe.Pointer
 	MeanGradF16         unsafe.Pointer
 	MeanGradBF16        unsafe.Pointer
 	SumF321             unsafe.Pointer
 	SumF322             unsafe.Pointer
 	SumF161             unsafe.Pointer
-	SumF162             unsafe.Pointer
 	SumBF161            unsafe.Pointer
-	SumBF162            unsafe.Pointer
 	SumGradF32          unsafe.Pointer
 	SumGradF16          unsafe.Pointer
 	SumGradBF16         unsafe.Pointer
 	SumSqF321           unsafe.Pointer
 	SumSqF322           unsafe.Pointer
 	SumSqF161           unsafe.Pointer
-	SumSqF162           unsafe.Pointer
 	SumSqBF161          unsafe.Pointer
-	SumSqBF162          unsafe.Pointer
 	SumSqGradF32        unsafe.Pointer
 	SumSqGradF16        unsafe.Pointer
 	SumSqGradBF16       unsafe.Pointer

@@ -21,18 +21,10 @@ typedef struct {
 } kg_dd4f7221_masked_mean_f32_2_args;
 
 typedef struct {
-	int64_t size_L_;
-} kg_dd4f7221_masked_mean_f16_1_args;
-
-typedef struct {
 	int64_t size_H_;
 	int64_t size_L_;
 	int64_t size_B_;
 } kg_dd4f7221_masked_mean_f16_2_args;
-
-typedef struct {
-	int64_t size_L_;
-} kg_dd4f7221_masked_mean_bf16_1_args;
 
 typedef struct {
 	int64_t size_H_;
@@ -41,28 +33,16 @@ typedef struct {
 } kg_dd4f7221_masked_mean_bf16_2_args;
 
 typedef struct {
-	int64_t size_L_;
-} kg_dd4f7221_masked_mean_grad_f32_1_args;
-
-typedef struct {
 	int64_t size_H_;
 	int64_t size_L_;
 	int64_t size_B_;
 } kg_dd4f7221_masked_mean_grad_f32_2_args;
 
 typedef struct {
-	int64_t size_L_;
-} kg_dd4f7221_masked_mean_grad_f16_1_args;
-
-typedef struct {
 	int64_t size_H_;
 	int64_t size_L_;
 	int64_t size_B_;
 } kg_dd4f7221_masked_mean_grad_f16_2_args;
-
-typedef struct {
-	int64_t size_L_;
-} kg_dd4f7221_masked_mean_grad_bf16_1_args;
 
 typedef struct {
 	int64_t size_H_;
@@ -75,15 +55,10 @@ typedef struct {
 
 KG_DISPATCH(kg_dd4f7221_masked_mean_f32_1)
 KG_DISPATCH(kg_dd4f7221_masked_mean_f32_2)
-KG_DISPATCH(kg_dd4f7221_masked_mean_f16_1)
 KG_DISPATCH(kg_dd4f7221_masked_mean_f16_2)
-KG_DISPATCH(kg_dd4f7221_masked_mean_bf16_1)
 KG_DISPATCH(kg_dd4f7221_masked_mean_bf16_2)
-KG_DISPATCH(kg_dd4f7221_masked_mean_grad_f32_1)
 KG_DISPATCH(kg_dd4f7221_masked_mean_grad_f32_2)
-KG_DISPATCH(kg_dd4f7221_masked_mean_grad_f16_1)
 KG_DISPATCH(kg_dd4f7221_masked_mean_grad_f16_2)
-KG_DISPATCH(kg_dd4f7221_masked_mean_grad_bf16_1)
 KG_DISPATCH(kg_dd4f7221_masked_mean_grad_bf16_2)
 
 #else // KG_ISA
@@ -160,30 +135,6 @@ static void KG_NAME(kg_dd4f7221_masked_mean_f32_2)(const kg_call *call, int64_t 
 	}
 }
 
-// rows kernel for count.
-static void KG_NAME(kg_dd4f7221_masked_mean_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const uint8_t *restrict mask_ = call->buf[0];
-	int32_t *restrict count_ = call->buf[1];
-	const kg_dd4f7221_masked_mean_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi count_2_ = kg_splati(0);
-		const int64_t at_ = item_ * args->size_L_;
-		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_L_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
-			}
-			if (d_ < end_) {
-				count_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_loadn_u8(mask_ + at_ + d_, end_ - d_) != kg_splati(0), kg_splati(1), kg_splati(0)), kg_splati(0));
-			}
-		}
-		const int32_t count_3_ = kg_hsumi(count_2_);
-		kg_st_i32(count_ + item_, count_3_);
-	}
-}
-
 // cols kernel for y.
 static void KG_NAME(kg_dd4f7221_masked_mean_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const uint8_t *restrict mask_ = call->buf[0];
@@ -229,30 +180,6 @@ static void KG_NAME(kg_dd4f7221_masked_mean_f16_2)(const kg_call *call, int64_t 
 			}
 			kg_storen_f16(y_ + at_2_ + d_, total_3_ / kg_splat(t_), to_ - d_);
 		}
-	}
-}
-
-// rows kernel for count.
-static void KG_NAME(kg_dd4f7221_masked_mean_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const uint8_t *restrict mask_ = call->buf[0];
-	int32_t *restrict count_ = call->buf[1];
-	const kg_dd4f7221_masked_mean_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi count_2_ = kg_splati(0);
-		const int64_t at_ = item_ * args->size_L_;
-		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_L_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
-			}
-			if (d_ < end_) {
-				count_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_loadn_u8(mask_ + at_ + d_, end_ - d_) != kg_splati(0), kg_splati(1), kg_splati(0)), kg_splati(0));
-			}
-		}
-		const int32_t count_3_ = kg_hsumi(count_2_);
-		kg_st_i32(count_ + item_, count_3_);
 	}
 }
 
@@ -304,30 +231,6 @@ static void KG_NAME(kg_dd4f7221_masked_mean_bf16_2)(const kg_call *call, int64_t
 	}
 }
 
-// rows kernel for count.
-static void KG_NAME(kg_dd4f7221_masked_mean_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const uint8_t *restrict mask_ = call->buf[0];
-	int32_t *restrict count_ = call->buf[1];
-	const kg_dd4f7221_masked_mean_grad_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi count_2_ = kg_splati(0);
-		const int64_t at_ = item_ * args->size_L_;
-		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_L_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
-			}
-			if (d_ < end_) {
-				count_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_loadn_u8(mask_ + at_ + d_, end_ - d_) != kg_splati(0), kg_splati(1), kg_splati(0)), kg_splati(0));
-			}
-		}
-		const int32_t count_3_ = kg_hsumi(count_2_);
-		kg_st_i32(count_ + item_, count_3_);
-	}
-}
-
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_masked_mean_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const uint8_t *restrict mask_ = call->buf[0];
@@ -374,30 +277,6 @@ static void KG_NAME(kg_dd4f7221_masked_mean_grad_f32_2)(const kg_call *call, int
 	}
 }
 
-// rows kernel for count.
-static void KG_NAME(kg_dd4f7221_masked_mean_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const uint8_t *restrict mask_ = call->buf[0];
-	int32_t *restrict count_ = call->buf[1];
-	const kg_dd4f7221_masked_mean_grad_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi count_2_ = kg_splati(0);
-		const int64_t at_ = item_ * args->size_L_;
-		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_L_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
-			}
-			if (d_ < end_) {
-				count_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_loadn_u8(mask_ + at_ + d_, end_ - d_) != kg_splati(0), kg_splati(1), kg_splati(0)), kg_splati(0));
-			}
-		}
-		const int32_t count_3_ = kg_hsumi(count_2_);
-		kg_st_i32(count_ + item_, count_3_);
-	}
-}
-
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_masked_mean_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const uint8_t *restrict mask_ = call->buf[0];
@@ -441,30 +320,6 @@ static void KG_NAME(kg_dd4f7221_masked_mean_grad_f16_2)(const kg_call *call, int
 				}
 			}
 		}
-	}
-}
-
-// rows kernel for count.
-static void KG_NAME(kg_dd4f7221_masked_mean_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const uint8_t *restrict mask_ = call->buf[0];
-	int32_t *restrict count_ = call->buf[1];
-	const kg_dd4f7221_masked_mean_grad_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vi count_2_ = kg_splati(0);
-		const int64_t at_ = item_ * args->size_L_;
-		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_L_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
-			}
-			if (d_ < end_) {
-				count_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_loadn_u8(mask_ + at_ + d_, end_ - d_) != kg_splati(0), kg_splati(1), kg_splati(0)), kg_splati(0));
-			}
-		}
-		const int32_t count_3_ = kg_hsumi(count_2_);
-		kg_st_i32(count_ + item_, count_3_);
 	}
 }
 

@@ -23,18 +23,8 @@ typedef struct {
 } kg_dd4f7221_mean_f16_1_args;
 
 typedef struct {
-	int64_t size_P_chunks_;
-	int64_t size_P_;
-} kg_dd4f7221_mean_f16_2_args;
-
-typedef struct {
 	int64_t size_P_;
 } kg_dd4f7221_mean_bf16_1_args;
-
-typedef struct {
-	int64_t size_P_chunks_;
-	int64_t size_P_;
-} kg_dd4f7221_mean_bf16_2_args;
 
 typedef struct {
 	int64_t size_P_;
@@ -54,9 +44,7 @@ typedef struct {
 KG_DISPATCH(kg_dd4f7221_mean_f32_1)
 KG_DISPATCH(kg_dd4f7221_mean_f32_2)
 KG_DISPATCH(kg_dd4f7221_mean_f16_1)
-KG_DISPATCH(kg_dd4f7221_mean_f16_2)
 KG_DISPATCH(kg_dd4f7221_mean_bf16_1)
-KG_DISPATCH(kg_dd4f7221_mean_bf16_2)
 KG_DISPATCH(kg_dd4f7221_mean_grad_f32)
 KG_DISPATCH(kg_dd4f7221_mean_grad_f16)
 KG_DISPATCH(kg_dd4f7221_mean_grad_bf16)
@@ -144,33 +132,6 @@ static void KG_NAME(kg_dd4f7221_mean_f16_1)(const kg_call *call, int64_t lo, int
 	}
 }
 
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_mean_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict y_reduced_sum_chunk_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_mean_f16_2_args *args = call->block;
-	(void)args;
-	const float t_ = (float)kgi_max(args->size_P_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf y_reduced_sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			vf y_reduced_sum_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_sum_2_ += kg_load_f32(y_reduced_sum_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(y_reduced_sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_sum_ += y_reduced_sum_2_;
-		}
-		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		const float y_reduced_ = y_reduced_sum_3_ / t_;
-		kg_st_f32(y_, y_reduced_);
-	}
-}
-
 // reduce kernel for y_reduced_sum_chunk.
 static void KG_NAME(kg_dd4f7221_mean_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
@@ -195,33 +156,6 @@ static void KG_NAME(kg_dd4f7221_mean_bf16_1)(const kg_call *call, int64_t lo, in
 		}
 		const float y_reduced_sum_chunk_4_ = kg_hsum(y_reduced_sum_chunk_2_);
 		kg_st_f32(y_reduced_sum_chunk_ + item_, y_reduced_sum_chunk_4_);
-	}
-}
-
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_mean_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict y_reduced_sum_chunk_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_mean_bf16_2_args *args = call->block;
-	(void)args;
-	const float t_ = (float)kgi_max(args->size_P_, 1);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf y_reduced_sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			vf y_reduced_sum_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_sum_2_ += kg_load_f32(y_reduced_sum_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(y_reduced_sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_sum_ += y_reduced_sum_2_;
-		}
-		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		const float y_reduced_ = y_reduced_sum_3_ / t_;
-		kg_st_f32(y_, y_reduced_);
 	}
 }
 

@@ -22,16 +22,8 @@ typedef struct {
 } kg_dd4f7221_sum_f16_1_args;
 
 typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_sum_f16_2_args;
-
-typedef struct {
 	int64_t size_P_;
 } kg_dd4f7221_sum_bf16_1_args;
-
-typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_sum_bf16_2_args;
 
 typedef struct {
 	int64_t size_P_;
@@ -51,9 +43,7 @@ typedef struct {
 KG_DISPATCH(kg_dd4f7221_sum_f32_1)
 KG_DISPATCH(kg_dd4f7221_sum_f32_2)
 KG_DISPATCH(kg_dd4f7221_sum_f16_1)
-KG_DISPATCH(kg_dd4f7221_sum_f16_2)
 KG_DISPATCH(kg_dd4f7221_sum_bf16_1)
-KG_DISPATCH(kg_dd4f7221_sum_bf16_2)
 KG_DISPATCH(kg_dd4f7221_sum_grad_f32)
 KG_DISPATCH(kg_dd4f7221_sum_grad_f16)
 KG_DISPATCH(kg_dd4f7221_sum_grad_bf16)
@@ -139,31 +129,6 @@ static void KG_NAME(kg_dd4f7221_sum_f16_1)(const kg_call *call, int64_t lo, int6
 	}
 }
 
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_sum_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict y_reduced_chunk_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_sum_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf y_reduced_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			vf y_reduced_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_2_ += kg_load_f32(y_reduced_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(y_reduced_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_ += y_reduced_2_;
-		}
-		const float y_reduced_3_ = kg_hsum(y_reduced_);
-		kg_st_f32(y_, y_reduced_3_);
-	}
-}
-
 // reduce kernel for y_reduced_chunk.
 static void KG_NAME(kg_dd4f7221_sum_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
@@ -188,31 +153,6 @@ static void KG_NAME(kg_dd4f7221_sum_bf16_1)(const kg_call *call, int64_t lo, int
 		}
 		const float y_reduced_chunk_4_ = kg_hsum(y_reduced_chunk_2_);
 		kg_st_f32(y_reduced_chunk_ + item_, y_reduced_chunk_4_);
-	}
-}
-
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_sum_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict y_reduced_chunk_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_sum_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf y_reduced_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
-			vf y_reduced_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_2_ += kg_load_f32(y_reduced_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(y_reduced_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_ += y_reduced_2_;
-		}
-		const float y_reduced_3_ = kg_hsum(y_reduced_);
-		kg_st_f32(y_, y_reduced_3_);
 	}
 }
 

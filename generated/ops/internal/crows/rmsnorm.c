@@ -27,29 +27,32 @@ typedef struct {
 
 typedef struct {
 	int64_t size_D_;
+	int64_t size_R_;
 } kg_dd4f7221_rmsnorm_grad_f32_1_args;
 
 typedef struct {
 	int64_t size_D_;
-	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_rmsnorm_grad_f32_2_args;
 
 typedef struct {
 	int64_t size_D_;
+	int64_t size_R_;
 } kg_dd4f7221_rmsnorm_grad_f16_1_args;
 
 typedef struct {
 	int64_t size_D_;
-	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_rmsnorm_grad_f16_2_args;
 
 typedef struct {
 	int64_t size_D_;
+	int64_t size_R_;
 } kg_dd4f7221_rmsnorm_grad_bf16_1_args;
 
 typedef struct {
 	int64_t size_D_;
-	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_rmsnorm_grad_bf16_2_args;
 
 #define KG_SELF "rmsnorm.c"
@@ -196,59 +199,77 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_bf16)(const kg_call *call, int64_t lo, i
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict gamma_ = call->buf[1];
 	const float *restrict x_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
-	float *restrict d_x_ = call->buf[4];
+	float *restrict d_gamma_reduced_block_ = call->buf[4];
+	float *restrict d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_f32_1_args *args = call->block;
 	(void)args;
 	const float t_5_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
+		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf t_ = kg_load_f32(d_y_ + at_ + d_) * kg_load_f32(gamma_ + d_);
-				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
-				d_rstd_2_ += t_ * x_2_;
-			}
-			if (d_ < end_) {
-				const vf t_2_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_) * kg_loadn_f32(gamma_ + d_, end_ - d_);
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				d_rstd_2_ += kg_select(kg_first(end_ - d_), t_2_ * x_3_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
+		for (; d_ < args->size_D_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		int64_t d_2_ = 0;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_4_ = 2.0f * d_meansq_;
-		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf t_3_ = kg_load_f32(d_y_ + at_ + d_2_) * kg_load_f32(gamma_ + d_2_);
-			const vf x_4_ = kg_load_f32(x_ + at_ + d_2_);
-			kg_store_f32(d_x_ + at_ + d_2_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
+		if (d_ < args->size_D_) {
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_D_ - d_);
 		}
-		if (d_2_ < args->size_D_) {
-			const vf t_6_ = kg_loadn_f32(d_y_ + at_ + d_2_, args->size_D_ - d_2_) * kg_loadn_f32(gamma_ + d_2_, args->size_D_ - d_2_);
-			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f32(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_2_);
+		const int64_t row_from_ = item_ * 16;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			vf d_rstd_ = kg_splat(0.0f);
+			const int64_t at_3_ = at_2_ * args->size_D_;
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
+				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+				vf d_rstd_2_ = kg_splat(0.0f);
+				int64_t d_2_ = block_;
+				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf d_y_2_ = kg_load_f32(d_y_ + at_3_ + d_2_);
+					const vf t_ = d_y_2_ * kg_load_f32(gamma_ + d_2_);
+					const vf x_2_ = kg_load_f32(x_ + at_3_ + d_2_);
+					d_rstd_2_ += t_ * x_2_;
+				}
+				if (d_2_ < end_) {
+					const vf d_y_3_ = kg_loadn_f32(d_y_ + at_3_ + d_2_, end_ - d_2_);
+					const vf t_2_ = d_y_3_ * kg_loadn_f32(gamma_ + d_2_, end_ - d_2_);
+					const vf x_3_ = kg_loadn_f32(x_ + at_3_ + d_2_, end_ - d_2_);
+					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_2_ * x_3_, kg_splat(0.0f));
+				}
+				d_rstd_ += d_rstd_2_;
+			}
+			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			int64_t d_3_ = 0;
+			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+			const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_4_ = 2.0f * d_meansq_;
+			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
+				const vf d_y_4_ = kg_load_f32(d_y_ + at_3_ + d_3_);
+				const vf t_3_ = d_y_4_ * kg_load_f32(gamma_ + d_3_);
+				const vf x_4_ = kg_load_f32(x_ + at_3_ + d_3_);
+				kg_store_f32(d_x_ + at_3_ + d_3_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_4_ * x_4_ * kg_splat(rstd_2_));
+			}
+			if (d_3_ < args->size_D_) {
+				const vf d_y_5_ = kg_loadn_f32(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				const vf t_6_ = d_y_5_ * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_);
+				const vf x_5_ = kg_loadn_f32(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				kg_storen_f32(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_5_ * x_5_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
+			}
 		}
 	}
 }
 
 // cols kernel for d_gamma.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	const float *restrict x_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	float *restrict d_gamma_ = call->buf[3];
+	const float *restrict d_gamma_reduced_block_ = call->buf[0];
+	float *restrict d_gamma_ = call->buf[1];
 	const kg_dd4f7221_rmsnorm_grad_f32_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -257,11 +278,11 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_2)(const kg_call *call, int64_t
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_gamma_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_blocks_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_gamma_reduced_2_ += kg_load_f32(d_y_ + i_R_ * args->size_D_ + d_) * kg_load_f32(x_ + i_R_ * args->size_D_ + d_) * kg_splat(kg_ld_f32(rstd_ + i_R_));
+				for (int64_t i_R_blocks_ = block_; i_R_blocks_ < end_; i_R_blocks_++) {
+					d_gamma_reduced_2_ += kg_load_f32(d_gamma_reduced_block_ + i_R_blocks_ * args->size_D_ + d_);
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
 			}
@@ -269,11 +290,11 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_2)(const kg_call *call, int64_t
 		}
 		if (d_ < to_) {
 			vf d_gamma_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_blocks_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_gamma_reduced_4_ += kg_loadn_f32(d_y_ + i_R_2_ * args->size_D_ + d_, to_ - d_) * kg_loadn_f32(x_ + i_R_2_ * args->size_D_ + d_, to_ - d_) * kg_splat(kg_ld_f32(rstd_ + i_R_2_));
+				for (int64_t i_R_blocks_2_ = block_2_; i_R_blocks_2_ < end_2_; i_R_blocks_2_++) {
+					d_gamma_reduced_4_ += kg_loadn_f32(d_gamma_reduced_block_ + i_R_blocks_2_ * args->size_D_ + d_, to_ - d_);
 				}
 				d_gamma_reduced_3_ += d_gamma_reduced_4_;
 			}
@@ -282,59 +303,77 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_2)(const kg_call *call, int64_t
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict gamma_ = call->buf[1];
 	const kg_f16 *restrict x_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
-	kg_f16 *restrict d_x_ = call->buf[4];
+	float *restrict d_gamma_reduced_block_ = call->buf[4];
+	kg_f16 *restrict d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_f16_1_args *args = call->block;
 	(void)args;
 	const float t_5_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
+		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf t_ = kg_load_f16(d_y_ + at_ + d_) * kg_load_f16(gamma_ + d_);
-				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
-				d_rstd_2_ += t_ * x_2_;
-			}
-			if (d_ < end_) {
-				const vf t_2_ = kg_loadn_f16(d_y_ + at_ + d_, end_ - d_) * kg_loadn_f16(gamma_ + d_, end_ - d_);
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				d_rstd_2_ += kg_select(kg_first(end_ - d_), t_2_ * x_3_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
+		for (; d_ < args->size_D_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		int64_t d_2_ = 0;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_4_ = 2.0f * d_meansq_;
-		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf t_3_ = kg_load_f16(d_y_ + at_ + d_2_) * kg_load_f16(gamma_ + d_2_);
-			const vf x_4_ = kg_load_f16(x_ + at_ + d_2_);
-			kg_store_f16(d_x_ + at_ + d_2_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
+		if (d_ < args->size_D_) {
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_D_ - d_);
 		}
-		if (d_2_ < args->size_D_) {
-			const vf t_6_ = kg_loadn_f16(d_y_ + at_ + d_2_, args->size_D_ - d_2_) * kg_loadn_f16(gamma_ + d_2_, args->size_D_ - d_2_);
-			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_2_);
+		const int64_t row_from_ = item_ * 16;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			vf d_rstd_ = kg_splat(0.0f);
+			const int64_t at_3_ = at_2_ * args->size_D_;
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
+				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+				vf d_rstd_2_ = kg_splat(0.0f);
+				int64_t d_2_ = block_;
+				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf d_y_2_ = kg_load_f16(d_y_ + at_3_ + d_2_);
+					const vf t_ = d_y_2_ * kg_load_f16(gamma_ + d_2_);
+					const vf x_2_ = kg_load_f16(x_ + at_3_ + d_2_);
+					d_rstd_2_ += t_ * x_2_;
+				}
+				if (d_2_ < end_) {
+					const vf d_y_3_ = kg_loadn_f16(d_y_ + at_3_ + d_2_, end_ - d_2_);
+					const vf t_2_ = d_y_3_ * kg_loadn_f16(gamma_ + d_2_, end_ - d_2_);
+					const vf x_3_ = kg_loadn_f16(x_ + at_3_ + d_2_, end_ - d_2_);
+					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_2_ * x_3_, kg_splat(0.0f));
+				}
+				d_rstd_ += d_rstd_2_;
+			}
+			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			int64_t d_3_ = 0;
+			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+			const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_4_ = 2.0f * d_meansq_;
+			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
+				const vf d_y_4_ = kg_load_f16(d_y_ + at_3_ + d_3_);
+				const vf t_3_ = d_y_4_ * kg_load_f16(gamma_ + d_3_);
+				const vf x_4_ = kg_load_f16(x_ + at_3_ + d_3_);
+				kg_store_f16(d_x_ + at_3_ + d_3_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_4_ * x_4_ * kg_splat(rstd_2_));
+			}
+			if (d_3_ < args->size_D_) {
+				const vf d_y_5_ = kg_loadn_f16(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				const vf t_6_ = d_y_5_ * kg_loadn_f16(gamma_ + d_3_, args->size_D_ - d_3_);
+				const vf x_5_ = kg_loadn_f16(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				kg_storen_f16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_5_ * x_5_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
+			}
 		}
 	}
 }
 
 // cols kernel for d_gamma.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	const kg_f16 *restrict x_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	kg_f16 *restrict d_gamma_ = call->buf[3];
+	const float *restrict d_gamma_reduced_block_ = call->buf[0];
+	kg_f16 *restrict d_gamma_ = call->buf[1];
 	const kg_dd4f7221_rmsnorm_grad_f16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -343,11 +382,11 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_2)(const kg_call *call, int64_t
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_gamma_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_blocks_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_gamma_reduced_2_ += kg_load_f16(d_y_ + i_R_ * args->size_D_ + d_) * kg_load_f16(x_ + i_R_ * args->size_D_ + d_) * kg_splat(kg_ld_f32(rstd_ + i_R_));
+				for (int64_t i_R_blocks_ = block_; i_R_blocks_ < end_; i_R_blocks_++) {
+					d_gamma_reduced_2_ += kg_load_f32(d_gamma_reduced_block_ + i_R_blocks_ * args->size_D_ + d_);
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
 			}
@@ -355,11 +394,11 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_2)(const kg_call *call, int64_t
 		}
 		if (d_ < to_) {
 			vf d_gamma_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_blocks_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_gamma_reduced_4_ += kg_loadn_f16(d_y_ + i_R_2_ * args->size_D_ + d_, to_ - d_) * kg_loadn_f16(x_ + i_R_2_ * args->size_D_ + d_, to_ - d_) * kg_splat(kg_ld_f32(rstd_ + i_R_2_));
+				for (int64_t i_R_blocks_2_ = block_2_; i_R_blocks_2_ < end_2_; i_R_blocks_2_++) {
+					d_gamma_reduced_4_ += kg_loadn_f32(d_gamma_reduced_block_ + i_R_blocks_2_ * args->size_D_ + d_, to_ - d_);
 				}
 				d_gamma_reduced_3_ += d_gamma_reduced_4_;
 			}
@@ -368,59 +407,77 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_2)(const kg_call *call, int64_t
 	}
 }
 
-// rows kernel for d_x.
+// rows kernel for d_gamma_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict gamma_ = call->buf[1];
 	const kg_bf16 *restrict x_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
-	kg_bf16 *restrict d_x_ = call->buf[4];
+	float *restrict d_gamma_reduced_block_ = call->buf[4];
+	kg_bf16 *restrict d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_bf16_1_args *args = call->block;
 	(void)args;
 	const float t_5_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf d_rstd_ = kg_splat(0.0f);
+		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
-			vf d_rstd_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf t_ = kg_load_bf16(d_y_ + at_ + d_) * kg_load_bf16(gamma_ + d_);
-				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
-				d_rstd_2_ += t_ * x_2_;
-			}
-			if (d_ < end_) {
-				const vf t_2_ = kg_loadn_bf16(d_y_ + at_ + d_, end_ - d_) * kg_loadn_bf16(gamma_ + d_, end_ - d_);
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				d_rstd_2_ += kg_select(kg_first(end_ - d_), t_2_ * x_3_, kg_splat(0.0f));
-			}
-			d_rstd_ += d_rstd_2_;
+		for (; d_ < args->size_D_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		const float d_rstd_3_ = kg_hsum(d_rstd_);
-		int64_t d_2_ = 0;
-		const float rstd_2_ = kg_ld_f32(rstd_ + item_);
-		const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_4_ = 2.0f * d_meansq_;
-		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf t_3_ = kg_load_bf16(d_y_ + at_ + d_2_) * kg_load_bf16(gamma_ + d_2_);
-			const vf x_4_ = kg_load_bf16(x_ + at_ + d_2_);
-			kg_store_bf16(d_x_ + at_ + d_2_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
+		if (d_ < args->size_D_) {
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_D_ - d_);
 		}
-		if (d_2_ < args->size_D_) {
-			const vf t_6_ = kg_loadn_bf16(d_y_ + at_ + d_2_, args->size_D_ - d_2_) * kg_loadn_bf16(gamma_ + d_2_, args->size_D_ - d_2_);
-			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_bf16(d_x_ + at_ + d_2_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_2_);
+		const int64_t row_from_ = item_ * 16;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			vf d_rstd_ = kg_splat(0.0f);
+			const int64_t at_3_ = at_2_ * args->size_D_;
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
+				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+				vf d_rstd_2_ = kg_splat(0.0f);
+				int64_t d_2_ = block_;
+				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf d_y_2_ = kg_load_bf16(d_y_ + at_3_ + d_2_);
+					const vf t_ = d_y_2_ * kg_load_bf16(gamma_ + d_2_);
+					const vf x_2_ = kg_load_bf16(x_ + at_3_ + d_2_);
+					d_rstd_2_ += t_ * x_2_;
+				}
+				if (d_2_ < end_) {
+					const vf d_y_3_ = kg_loadn_bf16(d_y_ + at_3_ + d_2_, end_ - d_2_);
+					const vf t_2_ = d_y_3_ * kg_loadn_bf16(gamma_ + d_2_, end_ - d_2_);
+					const vf x_3_ = kg_loadn_bf16(x_ + at_3_ + d_2_, end_ - d_2_);
+					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_2_ * x_3_, kg_splat(0.0f));
+				}
+				d_rstd_ += d_rstd_2_;
+			}
+			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			int64_t d_3_ = 0;
+			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+			const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_4_ = 2.0f * d_meansq_;
+			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
+				const vf d_y_4_ = kg_load_bf16(d_y_ + at_3_ + d_3_);
+				const vf t_3_ = d_y_4_ * kg_load_bf16(gamma_ + d_3_);
+				const vf x_4_ = kg_load_bf16(x_ + at_3_ + d_3_);
+				kg_store_bf16(d_x_ + at_3_ + d_3_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_4_ * x_4_ * kg_splat(rstd_2_));
+			}
+			if (d_3_ < args->size_D_) {
+				const vf d_y_5_ = kg_loadn_bf16(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				const vf t_6_ = d_y_5_ * kg_loadn_bf16(gamma_ + d_3_, args->size_D_ - d_3_);
+				const vf x_5_ = kg_loadn_bf16(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_5_ * x_5_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
+			}
 		}
 	}
 }
 
 // cols kernel for d_gamma.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	const kg_bf16 *restrict x_ = call->buf[1];
-	const float *restrict rstd_ = call->buf[2];
-	kg_bf16 *restrict d_gamma_ = call->buf[3];
+	const float *restrict d_gamma_reduced_block_ = call->buf[0];
+	kg_bf16 *restrict d_gamma_ = call->buf[1];
 	const kg_dd4f7221_rmsnorm_grad_bf16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -429,11 +486,11 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_2)(const kg_call *call, int64_
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_gamma_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_blocks_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_gamma_reduced_2_ += kg_load_bf16(d_y_ + i_R_ * args->size_D_ + d_) * kg_load_bf16(x_ + i_R_ * args->size_D_ + d_) * kg_splat(kg_ld_f32(rstd_ + i_R_));
+				for (int64_t i_R_blocks_ = block_; i_R_blocks_ < end_; i_R_blocks_++) {
+					d_gamma_reduced_2_ += kg_load_f32(d_gamma_reduced_block_ + i_R_blocks_ * args->size_D_ + d_);
 				}
 				d_gamma_reduced_ += d_gamma_reduced_2_;
 			}
@@ -441,11 +498,11 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_2)(const kg_call *call, int64_
 		}
 		if (d_ < to_) {
 			vf d_gamma_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_blocks_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_blocks_);
 				vf d_gamma_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_gamma_reduced_4_ += kg_loadn_bf16(d_y_ + i_R_2_ * args->size_D_ + d_, to_ - d_) * kg_loadn_bf16(x_ + i_R_2_ * args->size_D_ + d_, to_ - d_) * kg_splat(kg_ld_f32(rstd_ + i_R_2_));
+				for (int64_t i_R_blocks_2_ = block_2_; i_R_blocks_2_ < end_2_; i_R_blocks_2_++) {
+					d_gamma_reduced_4_ += kg_loadn_f32(d_gamma_reduced_block_ + i_R_blocks_2_ * args->size_D_ + d_, to_ - d_);
 				}
 				d_gamma_reduced_3_ += d_gamma_reduced_4_;
 			}
