@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/bind"
+	emitc "github.com/kernelgen/kgen/gen/emit/c"
 	"github.com/kernelgen/kgen/gen/ir"
 	"github.com/kernelgen/kgen/gen/plan"
 )
@@ -142,7 +143,7 @@ func stageOf(file string) Stage {
 	switch {
 	case path.Ext(file) == ".metal":
 		return StageMSL
-	case path.Ext(file) == ".c":
+	case strings.HasSuffix(file, emitc.Ext):
 		return StageC
 	case strings.HasSuffix(file, "_ref.go"):
 		return StageRef

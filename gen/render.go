@@ -93,7 +93,7 @@ type kernelGroup struct {
 
 // addSource adds the C kernels of s to its group.
 func (m *Module) addSource(groups []*kernelGroup, s *Spec) []*kernelGroup {
-	c := goapi.CSource{Spec: s.Name, Hash: m.sourceID(s) + "_hash"}
+	c := goapi.CSource{Spec: s.Name, File: goapi.FileBase(s.Name) + emitc.Ext, Hash: m.sourceID(s) + "_hash"}
 	for _, op := range s.all() {
 		for _, f := range op.cFuncs() {
 			c.Symbols = append(c.Symbols, f.Symbol)
@@ -145,6 +145,7 @@ func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.Fi
 	for _, g := range groups {
 		pkg := kernelsPackage(g.group)
 		files = append(files,
+			kernelsFile(g.group, "kernels.c", emitc.Group(collect(g.sources, func(c goapi.CSource) string { return c.File }))),
 			kernelsFile(g.group, "kernels_cgo.go", goapi.KernelsCgo(pkg, g.group, g.sources)),
 			kernelsFile(g.group, "kernels_nocgo.go", goapi.KernelsNoCgo(pkg, g.group, g.sources)))
 		for name, text := range headers {
@@ -195,7 +196,7 @@ func (m *Module) renderSpec(s *Spec) ([]out.File, error) {
 		return nil, err
 	}
 	if c != nil {
-		files = append(files, kernelsFile(s.Group, base+".c", c))
+		files = append(files, kernelsFile(s.Group, base+emitc.Ext, c))
 	}
 	shader, err := renderMSL(s)
 	if err != nil {
@@ -217,7 +218,7 @@ func (m *Module) renderC(s *Spec, base string) ([]byte, error) {
 		return nil, nil
 	}
 	return emitc.Emit(&emitc.File{
-		Name: base + ".c", Spec: s.File, Doc: s.Doc, Hash: s.Hash,
+		Name: base + emitc.Ext, Spec: s.File, Doc: s.Doc, Hash: s.Hash,
 		ID: m.sourceID(s), Funcs: funcs,
 	})
 }

@@ -93,7 +93,7 @@ func (m *module) build(t *testing.T, res *gen.Result, name string) *binary {
 // of their file in files.
 func (m *module) source(t *testing.T, s *gen.Spec, files []out.File) (int, []byte) {
 	t.Helper()
-	base := s.Name + ".c"
+	base := s.Name + emitc.Ext
 	i := slices.IndexFunc(files, func(f out.File) bool { return filepath.Base(f.Path) == base })
 	if i < 0 {
 		t.Fatalf("%s gives no file %s", s.File, base)

@@ -43,16 +43,16 @@ func TestGolden(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			text, err := c.Emit(&c.File{Name: s.Name + ".c", Spec: s.File, Doc: s.Doc, Hash: 1, ID: "kg_test_" + s.Name, Funcs: lowered(t, s)})
+			text, err := c.Emit(&c.File{Name: s.Name + c.Ext, Spec: s.File, Doc: s.Doc, Hash: 1, ID: "kg_test_" + s.Name, Funcs: lowered(t, s)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, filepath.Join("testdata", s.Name+".c"), text)
-			file := filepath.Join(dir, s.Name+".c")
+			golden(t, filepath.Join("testdata", s.Name+c.Ext), text)
+			file := filepath.Join(dir, s.Name+c.Ext)
 			if err := os.WriteFile(file, text, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			cc := exec.Command("cc", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-c", file, "-o", filepath.Join(dir, s.Name+".o"))
+			cc := exec.Command("cc", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-x", "c", "-c", file, "-o", filepath.Join(dir, s.Name+".o"))
 			if out, err := cc.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}

@@ -26,6 +26,7 @@ func hashName(spec string) string { return "HashOf" + TypedName(spec) }
 // CSource is the C source of one spec, as a package of kernels knows it.
 type CSource struct {
 	Spec    string   // name
+	File    string   // name of the file with its kernels
 	Hash    string   // symbol of the constant with the spec's hash
 	Symbols []string // of its kernels
 }

@@ -1,6 +1,6 @@
 /* kgen_put.h: single stores into the packed operands of kg_gemm_block (see
  * kgen_gemm.h for their layout), for kernels that compute an operand while they
- * pack it. Included once per pass by the sources that need it.
+ * pack it.
  *
  * Row, column and k count from the first of the packed block; depth is its
  * number of ks. Places beyond the last row or column hold anything. */

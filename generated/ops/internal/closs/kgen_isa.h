@@ -374,8 +374,12 @@ KG_FN void kg_bytes_st(void *p, kg_bytes b, int n) {
 #define KG_ISA 0
 #define KG_W 4
 #define KG_SUFFIX _base
+#ifndef KG_PASS_0
+#define KG_PASS_0
 #include "kgen_vec.h"
 #include "kgen_gemm.h"
+#include "kgen_put.h"
+#endif
 #include KG_SELF
 #include "kgen_end.h"
 #if KG_X86 && !defined(__clang__)
@@ -394,8 +398,12 @@ KG_FN void kg_bytes_st(void *p, kg_bytes b, int n) {
 #define KG_ISA 1
 #define KG_W 8
 #define KG_SUFFIX _avx2
+#ifndef KG_PASS_1
+#define KG_PASS_1
 #include "kgen_vec.h"
 #include "kgen_gemm.h"
+#include "kgen_put.h"
+#endif
 #include KG_SELF
 #include "kgen_end.h"
 #if defined(__clang__)
@@ -413,8 +421,12 @@ KG_FN void kg_bytes_st(void *p, kg_bytes b, int n) {
 #define KG_ISA 2
 #define KG_W 16
 #define KG_SUFFIX _avx512
+#ifndef KG_PASS_2
+#define KG_PASS_2
 #include "kgen_vec.h"
 #include "kgen_gemm.h"
+#include "kgen_put.h"
+#endif
 #include KG_SELF
 #include "kgen_end.h"
 #if defined(__clang__)
@@ -451,3 +463,5 @@ KG_FN void kg_bytes_st(void *p, kg_bytes b, int n) {
 #pragma GCC pop_options
 #pragma GCC diagnostic pop
 #endif
+
+#undef KG_SELF
