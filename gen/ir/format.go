@@ -91,7 +91,7 @@ func (w *writer) stmt(s Stmt) {
 	case *Store:
 		w.line("store %s[%s]%s = %s", s.B.Name, text(s.Off), lanes(s.Stride, s.N), text(s.X))
 	case *Put:
-		w.line("put %s[%s] = %s", s.A.Name, text(s.I), text(s.X))
+		w.line("put %s[%s]%s = %s", s.A.Name, text(s.I), lanes(nil, s.N), text(s.X))
 	case *Barrier:
 		w.line("barrier")
 	case *Fault:
@@ -99,14 +99,23 @@ func (w *writer) stmt(s Stmt) {
 	case *Multiply:
 		w.line("multiply %s[%s][%s] (first: %s) += %s·%s over %s", s.C.Name, text(s.Rows), text(s.Cols), text(s.First), s.A.Name, s.B.Name, text(s.K))
 	case *Pack:
-		w.line("pack %s[side %s][depth %s of %s]%s = %s", s.A.Name, text(s.At), text(s.K), text(s.Depth), lanes(nil, s.N), text(s.X))
+		w.line("pack %s %s[side %s][depth %s of %s]%s = %s", side(s.Right, s.AlongK), s.A.Name, text(s.At), text(s.K), text(s.Depth), lanes(nil, s.N), text(s.X))
 	case *PackBlock:
-		w.line("pack %s[%s][%s] from %s[%s] rows %s apart", s.A.Name, text(s.Count), text(s.Depth), s.B.Name, text(s.Off), text(s.LD))
+		form := map[bool]string{false: "panels", true: "rows"}[s.Rows]
+		w.line("pack %s of %s %s[%s][%s] from %s[%s] rows %s apart", form, side(s.Right, s.AlongK), s.A.Name, text(s.Count), text(s.Depth), s.B.Name, text(s.Off), text(s.LD))
+	case *MultiplyPlain:
+		w.line("multiply %s[%s][%s] (first: %s) += %s·(%s %s[%s] rows %s apart) over %s", s.C.Name, text(s.Rows), text(s.Cols), text(s.First),
+			s.A.Name, side(true, s.AlongK), s.B.Name, text(s.Off), text(s.LD), text(s.K))
 	case *Note:
 		w.line("# %s", s.Text)
 	default:
 		w.line("%T", s)
 	}
+}
+
+// side names an operand of a product, and what its rows in memory run along.
+func side(right, alongK bool) string {
+	return map[bool]string{false: "left", true: "right"}[right] + " " + map[bool]string{false: "across", true: "along"}[alongK]
 }
 
 func lanes(stride, n Expr) string {

@@ -269,11 +269,13 @@ type (
 		Stride Expr
 		N      Expr
 	}
-	// Put writes an element of an Array; a vector fills consecutive elements.
+	// Put writes an element of an Array; a vector fills consecutive elements, of
+	// which N limits it to the first.
 	Put struct {
 		A *Array
 		I Expr
 		X Expr
+		N Expr
 	}
 	// Barrier waits for all threads of the group and orders their shared arrays,
 	// and with Device their buffers too.
@@ -307,31 +309,46 @@ type (
 		N      Expr
 	}
 	// PackBlock packs Count rows (columns where Right) by Depth of a plain matrix,
-	// its first element at Off of B. Rows of memory are LD apart and run along K
-	// where AlongK holds, else along the other side.
+	// its first element at Off of B: into panels for Multiply, or as Rows one after
+	// another for MultiplyPlain. Rows of memory are LD apart and run along K where
+	// AlongK holds, else along the other side.
 	PackBlock struct {
 		A             *Array
 		Right, AlongK bool
+		Rows          bool
 		B             *Buffer
 		Off, LD       Expr
 		Count, Depth  Expr
+	}
+	// MultiplyPlain is Multiply of A, Rows rows of K elements one after another,
+	// and a plain matrix, its first element at Off of B: rows of memory are LD
+	// apart and run along K where AlongK holds, else along the columns.
+	MultiplyPlain struct {
+		A, C          *Array
+		B             *Buffer
+		Off, LD       Expr
+		AlongK        bool
+		Rows, Cols, K Expr
+		LDC           int64
+		First         Expr
 	}
 	// Note is a comment line.
 	Note struct{ Text string }
 )
 
-func (*Decl) stmt()      {}
-func (*Assign) stmt()    {}
-func (*For) stmt()       {}
-func (*If) stmt()        {}
-func (*Store) stmt()     {}
-func (*Put) stmt()       {}
-func (*Barrier) stmt()   {}
-func (*Fault) stmt()     {}
-func (*Multiply) stmt()  {}
-func (*Pack) stmt()      {}
-func (*PackBlock) stmt() {}
-func (*Note) stmt()      {}
+func (*Decl) stmt()          {}
+func (*Assign) stmt()        {}
+func (*For) stmt()           {}
+func (*If) stmt()            {}
+func (*Store) stmt()         {}
+func (*Put) stmt()           {}
+func (*Barrier) stmt()       {}
+func (*Fault) stmt()         {}
+func (*Multiply) stmt()      {}
+func (*Pack) stmt()          {}
+func (*PackBlock) stmt()     {}
+func (*MultiplyPlain) stmt() {}
+func (*Note) stmt()          {}
 
 // Type of each expression.
 func (e *Lit) Type() Type        { return e.T }

@@ -47,13 +47,17 @@ func Exprs(s Stmt) []Expr {
 	case *Store:
 		return present(s.Off, s.X, s.Stride, s.N)
 	case *Put:
-		return present(s.I, s.X)
+		return present(s.I, s.X, s.N)
 	case *Fault:
 		return present(s.Pos, s.Value, s.Bound)
 	case *Multiply:
 		return present(s.Rows, s.Cols, s.K, s.First)
+	case *MultiplyPlain:
+		return present(s.Off, s.LD, s.Rows, s.Cols, s.K, s.First)
 	case *Pack:
 		return present(s.At, s.K, s.Depth, s.X, s.N)
+	case *PackBlock:
+		return present(s.Off, s.LD, s.Count, s.Depth)
 	}
 	return nil
 }

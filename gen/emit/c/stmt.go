@@ -84,12 +84,17 @@ func (p *printer) stmt(s ir.Stmt) {
 	case *ir.Store:
 		p.store(s)
 	case *ir.Put:
-		p.line("%s[%s] = %s;", mangle(s.A.Name), p.expr(s.I, loosest), p.expr(s.X, loosest))
+		p.put(s)
 	case *ir.Fault:
 		p.line("kg_fault_set(call, %d, %s, %s, %s);", s.B.Arg, p.expr(s.Pos, loosest), p.expr(s.Value, loosest), p.expr(s.Bound, loosest))
 	case *ir.Multiply:
 		p.line("kg_gemm_block(%s, %s, %s, %s, %s, %s, %d, !(%s));", mangle(s.A.Name), mangle(s.B.Name),
 			p.expr(s.Rows, loosest), p.expr(s.Cols, loosest), p.expr(s.K, loosest), mangle(s.C.Name), s.LDC, p.expr(s.First, loosest))
+	case *ir.MultiplyPlain:
+		along := map[bool]string{false: "n", true: "k"}[s.AlongK]
+		p.line("kg_thin_%s_%s(%s, %s, %s, %s, %s, %s, %s, %d, !(%s));", along, storage[s.B.Type].suffix, mangle(s.A.Name),
+			p.expr(s.Rows, loosest), p.address(s.B, s.Off), p.expr(s.LD, loosest), p.expr(s.Cols, loosest), p.expr(s.K, loosest),
+			mangle(s.C.Name), s.LDC, p.expr(s.First, loosest))
 	case *ir.Pack:
 		p.pack(s)
 	case *ir.PackBlock:
@@ -151,6 +156,19 @@ func (p *printer) store(s *ir.Store) {
 	}
 }
 
+// put prints the store of an element, or of a vector, into an array.
+func (p *printer) put(s *ir.Put) {
+	at, x := mangle(s.A.Name)+" + "+p.expr(s.I, additive), p.expr(s.X, loosest)
+	switch {
+	case !s.X.Type().Vec:
+		p.line("%s[%s] = %s;", mangle(s.A.Name), p.expr(s.I, loosest), x)
+	case s.N != nil:
+		p.line("kg_storen_f32(%s, %s, %s);", at, x, p.expr(s.N, loosest))
+	default:
+		p.line("kg_store_f32(%s, %s);", at, x)
+	}
+}
+
 // pack prints the store of an element, or of a vector, into packed panels.
 func (p *printer) pack(s *ir.Pack) {
 	side := "a"
@@ -180,6 +198,9 @@ func (p *printer) packBlock(s *ir.PackBlock) {
 	if s.Right {
 		name, sizes = "kg_packb_", p.expr(s.Depth, loosest)+", "+p.expr(s.Count, loosest)
 		across = "n"
+	}
+	if s.Rows {
+		name = "kg_rows_"
 	}
 	if s.AlongK {
 		across = "k"

@@ -55,24 +55,89 @@ type tile struct {
 	rowFrom, rows, colFrom, cols ir.Expr
 }
 
-// multiply computes the tile's sums, a block of the depth at a time. A depth of
-// zero runs once and gives zeros.
+// multiply computes the tile's sums. Few rows are multiplied by the right operand
+// where it lies, if that is a matrix in memory.
 func (t *tile) multiply() {
+	p := t.k.Prod
 	depth := t.Name("depth", t.extent(t.k.Red))
+	right, alongK, plain := t.plain(p.B, p.N)
+	if !plain {
+		t.byPanels(depth)
+		return
+	}
+	var few, many []ir.Stmt
+	t.Guarded(&few, func() { t.thin(depth, right, alongK) })
+	t.Guarded(&many, func() { t.byPanels(depth) })
+	t.Emit(&ir.If{C: &ir.Bin{Op: ir.Le, X: t.rows, Y: lower.Int(thinRows)}, Then: few, Else: many})
+}
+
+// byPanels multiplies packed panels.
+func (t *tile) byPanels(depth ir.Expr) {
+	p := t.k.Prod
+	t.alongDepth(depth, gemmDepth, func(stmts *[]ir.Stmt, from, count, first ir.Expr) {
+		t.In(stmts, func() { t.pack(t.a, false, p.A, p.M, t.rowFrom, t.rows, from, count) })
+		t.In(stmts, func() { t.pack(t.b, true, p.B, p.N, t.colFrom, t.cols, from, count) })
+		t.Emit(&ir.Multiply{A: t.a, B: t.b, C: t.c, Rows: t.rows, Cols: t.cols, K: count, LDC: gemmCols, First: first})
+	})
+}
+
+// thin multiplies the rows of the left operand, side by side in its array, by a
+// matrix in memory.
+func (t *tile) thin(depth ir.Expr, right *expr.Tensor, alongK bool) {
+	p := t.k.Prod
+	t.alongDepth(depth, thinDepth, func(stmts *[]ir.Stmt, from, count, first ir.Expr) {
+		t.In(stmts, func() { t.putRows(from, count) })
+		t.In(stmts, func() {
+			t.Bind(p.N[0], t.colFrom)
+			t.Bind(t.k.Red[0], from)
+			t.Emit(&ir.MultiplyPlain{
+				A: t.a, C: t.c, B: t.Buffer(right), Off: t.OffsetOf(right), LD: t.Size(last(right.Axes)), AlongK: alongK,
+				Rows: t.rows, Cols: t.cols, K: count, LDC: gemmCols, First: first,
+			})
+		})
+	})
+}
+
+// putRows puts the tile's rows of the left operand one after another.
+func (t *tile) putRows(from, count ir.Expr) {
+	p := t.k.Prod
+	if m, alongK, ok := t.plain(p.A, p.M); ok {
+		b := t.block(m, p.M[0], t.rowFrom, from)
+		b.A, b.Rows, b.AlongK, b.Count, b.Depth = t.a, true, alongK, t.rows, count
+		t.Emit(b)
+		return
+	}
+	t.flat(p.M, "o", t.rowFrom, t.rows, func(row ir.Expr) {
+		t.flatLanes(t.k.Red, "i", from, count, func(k ir.Expr) {
+			x := t.Value(p.A)
+			if t.vec && len(t.k.Red) == 1 {
+				x = lower.Splat(x)
+			}
+			t.Emit(&ir.Put{A: t.a, I: lower.AddI(lower.MulI(row, count), k), X: x, N: t.Count()})
+		})
+	})
+}
+
+// block is the packing of the matrix m, from the given position along its side
+// and along the reduced axis.
+func (t *tile) block(m *expr.Tensor, side *expr.Axis, from, kFrom ir.Expr) *ir.PackBlock {
+	t.Bind(side, from)
+	t.Bind(t.k.Red[0], kFrom)
+	return &ir.PackBlock{B: t.Buffer(m), Off: t.OffsetOf(m), LD: t.Size(last(m.Axes))}
+}
+
+// alongDepth runs body for blocks of the depth, with the first position and the
+// length of each. A depth of zero runs once, so that sums are zeros.
+func (t *tile) alongDepth(depth ir.Expr, block int64, body func(stmts *[]ir.Stmt, from, count, first ir.Expr)) {
 	v := t.Var("k_from", ir.Scalar(ir.I64))
 	from := lower.RefTo(v)
 	var stmts []ir.Stmt
 	t.In(&stmts, func() {
-		count := t.Name("ks", lower.MinI(lower.SubI(depth, from), lower.Int(gemmDepth)))
-		t.In(&stmts, func() { t.pack(t.a, false, t.k.Prod.A, t.k.Prod.M, t.rowFrom, t.rows, from, count) })
-		t.In(&stmts, func() { t.pack(t.b, true, t.k.Prod.B, t.k.Prod.N, t.colFrom, t.cols, from, count) })
-		t.Emit(&ir.Multiply{
-			A: t.a, B: t.b, C: t.c, Rows: t.rows, Cols: t.cols, K: count, LDC: gemmCols,
-			First: &ir.Bin{Op: ir.Eq, X: from, Y: lower.Int(0)},
-		})
+		count := t.Name("ks", lower.MinI(lower.SubI(depth, from), lower.Int(block)))
+		body(&stmts, from, count, &ir.Bin{Op: ir.Eq, X: from, Y: lower.Int(0)})
 	})
 	once := &ir.Select{C: &ir.Bin{Op: ir.Lt, X: depth, Y: lower.Int(1)}, A: lower.Int(1), B: depth}
-	t.Emit(&ir.For{V: v, From: lower.Int(0), To: once, Step: lower.Int(gemmDepth), Body: stmts})
+	t.Emit(&ir.For{V: v, From: lower.Int(0), To: once, Step: lower.Int(block), Body: stmts})
 }
 
 // pack fills a panel array with the operand e: positions from.. along the side
@@ -80,12 +145,9 @@ func (t *tile) multiply() {
 // along the axis that is innermost in memory.
 func (t *tile) pack(a *ir.Array, right bool, e expr.Expr, side []*expr.Axis, from, count, kFrom, kCount ir.Expr) {
 	if m, alongK, ok := t.plain(e, side); ok {
-		t.Bind(side[0], from)
-		t.Bind(t.k.Red[0], kFrom)
-		t.Emit(&ir.PackBlock{
-			A: a, Right: right, AlongK: alongK, B: t.Buffer(m),
-			Off: t.OffsetOf(m), LD: t.Size(last(m.Axes)), Count: count, Depth: kCount,
-		})
+		b := t.block(m, side[0], from, kFrom)
+		b.A, b.Right, b.AlongK, b.Count, b.Depth = a, right, alongK, count, kCount
+		t.Emit(b)
 		return
 	}
 	outer, inner := t.k.Red, side

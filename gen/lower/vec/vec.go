@@ -21,9 +21,11 @@ const (
 	gemmRows  = 84   // rows of a product's tile: a multiple of the x86 register tiles
 	gemmCols  = 512  // columns of it: a multiple of twice the widest vector
 	gemmDepth = 256
-	rowUnit   = 14 // tiles of fewer rows are a multiple of this
-	fewTiles  = 5  // no more tiles than this are made lower than gemmRows
-	panelPad  = 32 // largest register tile, by which packed panels are padded
+	thinRows  = 4    // products of no more rows do not pack their right operand (kgen_thin.h)
+	thinDepth = 4096 // so that thinRows of it fit the left operand's panels
+	rowUnit   = 14   // tiles of fewer rows are a multiple of this
+	fewTiles  = 5    // no more tiles than this are made lower than gemmRows
+	panelPad  = 32   // largest register tile, by which packed panels are padded
 )
 
 // Kernel is a lowered kernel: its function and how it is launched.

@@ -1,5 +1,5 @@
-/* gemm ISA: packing and kg_gemm_block against sums in double, for all sizes
- * around a tile, each storage type and both orientations. */
+/* gemm ISA: packing, kg_gemm_block and kg_thin against sums in double, for all
+ * sizes around a tile, each storage type and both orientations. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,16 +109,10 @@ static void KG_NAME(check_pack)(const KG_NAME(matrix) * m, int rows, int kc) {
 #undef KT_PACK
 }
 
-static void KG_NAME(check_product)(const KG_NAME(matrix) * a, const KG_NAME(matrix) * b, int mc, int nc, int kc,
-                                   int accumulate) {
-	float c[MOST * KT_LD];
-	int ldc = nc + 3;
-	for (int i = 0; i < mc * ldc; i++) {
-		c[i] = GUARD;
-	}
-	kg_packa_k_f32(KT_PANELS, a->x, KT_LD, mc, kc);
-	kg_packb_k_f32(KG_NAME(bpanels), b->x, KT_LD, kc, nc);
-	kg_gemm_block(KT_PANELS, KG_NAME(bpanels), mc, nc, kc, c, ldc, accumulate);
+/* C is the product, on top of GUARD when accumulate is set, and GUARD in the
+ * columns behind it. */
+static void KG_NAME(check_sums)(const KG_NAME(matrix) * a, const KG_NAME(matrix) * b, int mc, int nc, int kc,
+                                int accumulate, const float *c, int ldc, const char *what) {
 	for (int i = 0; i < mc; i++) {
 		for (int j = 0; j < ldc; j++) {
 			double want = j < nc && !accumulate ? 0 : GUARD, size = fabs(want);
@@ -128,10 +122,45 @@ static void KG_NAME(check_product)(const KG_NAME(matrix) * a, const KG_NAME(matr
 				size += fabs(term);
 			}
 			float got = c[i * ldc + j];
-			CHECK(fabs(got - want) <= (j < nc ? 1e-6 * size : 0), "%dx%dx%d accumulate %d at %d, %d: %.9g, want %.9g", mc, nc,
-			      kc, accumulate, i, j, got, want);
+			CHECK(fabs(got - want) <= (j < nc ? 1e-6 * size : 0), "%s %dx%dx%d accumulate %d at %d, %d: %.9g, want %.9g",
+			      what, mc, nc, kc, accumulate, i, j, got, want);
 		}
 	}
+}
+
+static void KG_NAME(clear)(float *c, int n) {
+	for (int i = 0; i < n; i++) {
+		c[i] = GUARD;
+	}
+}
+
+static void KG_NAME(check_product)(const KG_NAME(matrix) * a, const KG_NAME(matrix) * b, int mc, int nc, int kc,
+                                   int accumulate) {
+	float c[MOST * KT_LD];
+	int ldc = nc + 3;
+	KG_NAME(clear)(c, mc * ldc);
+	kg_packa_k_f32(KT_PANELS, a->x, KT_LD, mc, kc);
+	kg_packb_k_f32(KG_NAME(bpanels), b->x, KT_LD, kc, nc);
+	kg_gemm_block(KT_PANELS, KG_NAME(bpanels), mc, nc, kc, c, ldc, accumulate);
+	KG_NAME(check_sums)(a, b, mc, nc, kc, accumulate, c, ldc, "block");
+}
+
+static void KG_NAME(check_thin)(const KG_NAME(matrix) * a, const KG_NAME(matrix) * b, int mc, int nc, int kc,
+                                int accumulate) {
+	float c[4 * KT_LD], rows[4 * MOST];
+	int ldc = nc + 3;
+#define KT_THIN(pack, left, call, right)                                    \
+	KG_NAME(clear)(c, mc * ldc);                                        \
+	pack(rows, a->left, KT_LD, mc, kc);                                 \
+	call(rows, mc, b->right, KT_LD, nc, kc, c, ldc, accumulate);        \
+	KG_NAME(check_sums)(a, b, mc, nc, kc, accumulate, c, ldc, #call)
+	KT_THIN(kg_rows_k_f32, x, kg_thin_k_f32, x);
+	KT_THIN(kg_rows_m_f32, xt, kg_thin_n_f32, xt);
+	KT_THIN(kg_rows_k_f16, h, kg_thin_k_f16, h);
+	KT_THIN(kg_rows_m_f16, ht, kg_thin_n_f16, ht);
+	KT_THIN(kg_rows_k_bf16, b, kg_thin_k_bf16, b);
+	KT_THIN(kg_rows_m_bf16, bt, kg_thin_n_bf16, bt);
+#undef KT_THIN
 }
 
 static void KG_NAME(kt_gemm)(const kg_call *call, int64_t lo, int64_t hi) {
@@ -152,6 +181,10 @@ static void KG_NAME(kt_gemm)(const kg_call *call, int64_t lo, int64_t hi) {
 				KG_NAME(fill)(&b, nc, kc);
 				KG_NAME(check_product)(&a, &b, mc, nc, kc, 0);
 				KG_NAME(check_product)(&a, &b, mc, nc, kc, 1);
+				if (mc >= 1 && mc <= 4) {
+					KG_NAME(check_thin)(&a, &b, mc, nc, kc, 0);
+					KG_NAME(check_thin)(&a, &b, mc, nc, kc, 1);
+				}
 			}
 		}
 	}

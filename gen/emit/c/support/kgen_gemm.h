@@ -139,3 +139,4 @@ static __attribute__((unused)) void kg_gemm_block(const float *Ap, const float *
 }
 
 #include "kgen_pack.h"
+#include "kgen_thin.h"

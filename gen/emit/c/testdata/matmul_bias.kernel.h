@@ -65,21 +65,32 @@ static void KG_NAME(kg_test_matmul_bias_1)(const kg_call *call, int64_t lo, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -106,21 +117,32 @@ static void KG_NAME(kg_test_matmul_bias_grad_1)(const kg_call *call, int64_t lo,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -147,21 +169,30 @@ static void KG_NAME(kg_test_matmul_bias_grad_2)(const kg_call *call, int64_t lo,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}

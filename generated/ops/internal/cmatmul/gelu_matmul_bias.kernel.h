@@ -180,28 +180,45 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_n_f32)(const kg_call *call, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_);
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_);
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_f32(left_panels_, rows_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_f32(right_panels_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_f32(x_ + at_4_ + (k_from_2_ + i_4_), n_2_);
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_f32(right_panels_, w_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_f32(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -228,28 +245,45 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_n_f16)(const kg_call *call, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_);
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_);
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_f16(left_panels_, rows_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_f16(right_panels_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_f16(x_ + at_4_ + (k_from_2_ + i_4_), n_2_);
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_f16(right_panels_, w_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_f16(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -276,28 +310,45 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_n_bf16)(const kg_call *call, in
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_);
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_);
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_bf16(left_panels_, rows_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_bf16(right_panels_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_bf16(x_ + at_4_ + (k_from_2_ + i_4_), n_2_);
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_bf16(right_panels_, w_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_bf16(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -324,28 +375,45 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_t_f32)(const kg_call *call, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_);
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_);
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_k_f32(left_panels_, rows_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_f32(x_ + at_4_ + (k_from_2_ + i_4_), n_2_);
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_f32(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -372,28 +440,45 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_t_f16)(const kg_call *call, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_);
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_);
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_k_f16(left_panels_, rows_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_f16(x_ + at_4_ + (k_from_2_ + i_4_), n_2_);
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_f16(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -420,28 +505,45 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_t_bf16)(const kg_call *call, in
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_);
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_);
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_k_bf16(left_panels_, rows_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_bf16(x_ + at_4_ + (k_from_2_ + i_4_), n_2_);
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_bf16(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -468,11 +570,19 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1)(const kg_call *ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -508,29 +618,46 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2)(const kg_call *ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < ks_; o_++) {
-				const int64_t at_ = k_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_f32(x_ + at_2_ + (row_from_ + i_3_), n_);
-					const vf x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_));
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * x_sigmoid_));
-					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_);
+						const vf x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_));
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * x_sigmoid_));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_f32(left_panels_, rows_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_f32(right_panels_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
+					const int64_t at_2_ = k_from_2_ + o_2_;
+					const int64_t at_3_ = at_2_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_f32(x_ + at_3_ + (row_from_ + i_4_), n_2_);
+						const vf x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_));
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * x_sigmoid_2_));
+						kg_put_a_side(left_panels_, i_4_, o_2_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_f32(right_panels_, d_y_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_4_ = row_from_ + row_;
+			const int64_t at_5_ = at_4_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_w_ + at_4_ + (col_from_ + col_), d_w_reduced_, n_2_);
+				kg_storen_f32(d_w_ + at_5_ + (col_from_ + col_), d_w_reduced_, n_3_);
 			}
 		}
 	}
@@ -594,11 +721,19 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1)(const kg_call *ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -634,29 +769,46 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2)(const kg_call *ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < ks_; o_++) {
-				const int64_t at_ = k_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_f16(x_ + at_2_ + (row_from_ + i_3_), n_);
-					const vf x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_));
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * x_sigmoid_));
-					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_);
+						const vf x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_));
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * x_sigmoid_));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_f16(left_panels_, rows_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_f16(right_panels_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
+					const int64_t at_2_ = k_from_2_ + o_2_;
+					const int64_t at_3_ = at_2_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_f16(x_ + at_3_ + (row_from_ + i_4_), n_2_);
+						const vf x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_));
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * x_sigmoid_2_));
+						kg_put_a_side(left_panels_, i_4_, o_2_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_f16(right_panels_, d_y_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_4_ = row_from_ + row_;
+			const int64_t at_5_ = at_4_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_w_ + at_4_ + (col_from_ + col_), d_w_reduced_, n_2_);
+				kg_storen_f16(d_w_ + at_5_ + (col_from_ + col_), d_w_reduced_, n_3_);
 			}
 		}
 	}
@@ -720,11 +872,19 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1)(const kg_call *c
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -760,29 +920,46 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2)(const kg_call *c
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < ks_; o_++) {
-				const int64_t at_ = k_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf x_2_ = kg_loadn_bf16(x_ + at_2_ + (row_from_ + i_3_), n_);
-					const vf x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_));
-					const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * x_sigmoid_));
-					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf x_2_ = kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_);
+						const vf x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (x_2_ + kg_splat(0.044715f) * x_2_ * x_2_ * x_2_));
+						const vf h_ = kg_select(x_2_ > kg_splat(20.0f), x_2_, kg_select(x_2_ < kg_splat(-20.0f), kg_splat(0.0f), x_2_ * x_sigmoid_));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_bf16(left_panels_, rows_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_bf16(right_panels_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
+					const int64_t at_2_ = k_from_2_ + o_2_;
+					const int64_t at_3_ = at_2_ * args->size_K_;
+					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
+						const vf x_3_ = kg_loadn_bf16(x_ + at_3_ + (row_from_ + i_4_), n_2_);
+						const vf x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (x_3_ + kg_splat(0.044715f) * x_3_ * x_3_ * x_3_));
+						const vf h_2_ = kg_select(x_3_ > kg_splat(20.0f), x_3_, kg_select(x_3_ < kg_splat(-20.0f), kg_splat(0.0f), x_3_ * x_sigmoid_2_));
+						kg_put_a_side(left_panels_, i_4_, o_2_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_bf16(right_panels_, d_y_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_4_ = row_from_ + row_;
+			const int64_t at_5_ = at_4_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_w_ + at_4_ + (col_from_ + col_), d_w_reduced_, n_2_);
+				kg_storen_bf16(d_w_ + at_5_ + (col_from_ + col_), d_w_reduced_, n_3_);
 			}
 		}
 	}
@@ -846,11 +1023,19 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1)(const kg_call *ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, w_ + k_from_2_ * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -935,11 +1120,19 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1)(const kg_call *ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, w_ + k_from_2_ * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1024,11 +1217,19 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1)(const kg_call *c
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, w_ + k_from_2_ * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;

@@ -323,32 +323,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_f32(left_panels_, rows_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_f32(right_panels_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_f32(x_ + at_4_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
+					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
+					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_f32(x_ + at_4_ + (k_from_2_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + k_from_2_ + i_4_, n_2_) + kg_loadn_f32(beta_ + k_from_2_ + i_4_, n_2_);
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_f32(right_panels_, w_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_f32(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -442,32 +463,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_f16(left_panels_, rows_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_f16(right_panels_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_f16(x_ + at_4_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
+					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
+					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_f16(x_ + at_4_ + (k_from_2_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + k_from_2_ + i_4_, n_2_) + kg_loadn_f16(beta_ + k_from_2_ + i_4_, n_2_);
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_f16(right_panels_, w_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_f16(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -561,32 +603,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_bf16(left_panels_, rows_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_bf16(right_panels_, w_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_4_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
+					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
+					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_bf16(x_ + at_4_ + (k_from_2_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + k_from_2_ + i_4_, n_2_) + kg_loadn_bf16(beta_ + k_from_2_ + i_4_, n_2_);
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_bf16(right_panels_, w_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_bf16(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -620,32 +683,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f32(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f32(beta_ + k_from_ + i_3_, n_);
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_k_f32(left_panels_, rows_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_f32(x_ + at_4_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
+					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
+					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_f32(x_ + at_4_ + (k_from_2_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + k_from_2_ + i_4_, n_2_) + kg_loadn_f32(beta_ + k_from_2_ + i_4_, n_2_);
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_f32(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -679,32 +763,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_f16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_f16(beta_ + k_from_ + i_3_, n_);
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_k_f16(left_panels_, rows_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_f16(x_ + at_4_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
+					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
+					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_f16(x_ + at_4_ + (k_from_2_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + k_from_2_ + i_4_, n_2_) + kg_loadn_f16(beta_ + k_from_2_ + i_4_, n_2_);
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_f16(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -738,32 +843,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < rows_; o_++) {
-				const int64_t at_ = row_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
-				const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
-					kg_put_a_depth(left_panels_, o_, i_3_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const int64_t at_2_ = at_ * args->size_K_;
+					const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
+					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
+					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (k_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_) * kg_loadn_bf16(gamma_ + k_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + k_from_ + i_3_, n_);
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_k_bf16(left_panels_, rows_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
+					const int64_t at_3_ = row_from_ + o_2_;
+					const int64_t at_4_ = at_3_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_4_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
+					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
+					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
+					for (int64_t i_4_ = 0; i_4_ < ks_2_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(ks_2_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_bf16(x_ + at_4_ + (k_from_2_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + k_from_2_ + i_4_, n_2_) + kg_loadn_bf16(beta_ + k_from_2_ + i_4_, n_2_);
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_))));
+						kg_put_a_depth(left_panels_, o_2_, i_4_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_6_ = at_5_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(y_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_2_), n_2_);
+				kg_storen_bf16(y_ + at_6_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_3_), n_3_);
 			}
 		}
 	}
@@ -817,11 +943,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const k
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -984,32 +1118,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < ks_; o_++) {
-				const int64_t at_ = k_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
-				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + row_from_ + i_3_, n_) + kg_loadn_f32(beta_ + row_from_ + i_3_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
-					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const float gamma_2_ = kg_ld_f32(gamma_ + at_);
+					const float beta_2_ = kg_ld_f32(beta_ + at_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf first_ = t_ ? kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_ + 0, args->size_K_, n_) : kg_splat(0.0f);
+						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
+						const vf h_gelu_x_ = (kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
+						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_f32(left_panels_, rows_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_f32(right_panels_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
+					const int64_t at_2_ = k_from_2_ + o_2_;
+					const int64_t at_3_ = at_2_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_f32(x_ + at_3_ + (row_from_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + row_from_ + i_4_, n_2_) + kg_loadn_f32(beta_ + row_from_ + i_4_, n_2_);
+						const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * h_gelu_x_sigmoid_2_));
+						kg_put_a_side(left_panels_, i_4_, o_2_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_f32(right_panels_, d_y_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_4_ = row_from_ + row_;
+			const int64_t at_5_ = at_4_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_w_ + at_4_ + (col_from_ + col_), d_w_reduced_, n_2_);
+				kg_storen_f32(d_w_ + at_5_ + (col_from_ + col_), d_w_reduced_, n_3_);
 			}
 		}
 	}
@@ -1100,11 +1255,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const k
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1267,32 +1430,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < ks_; o_++) {
-				const int64_t at_ = k_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
-				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + row_from_ + i_3_, n_) + kg_loadn_f16(beta_ + row_from_ + i_3_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
-					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const float gamma_2_ = kg_ld_f16(gamma_ + at_);
+					const float beta_2_ = kg_ld_f16(beta_ + at_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf first_ = t_ ? kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_ + 0, args->size_K_, n_) : kg_splat(0.0f);
+						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
+						const vf h_gelu_x_ = (kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
+						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_f16(left_panels_, rows_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_f16(right_panels_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
+					const int64_t at_2_ = k_from_2_ + o_2_;
+					const int64_t at_3_ = at_2_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_f16(x_ + at_3_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_f16(x_ + at_3_ + (row_from_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + row_from_ + i_4_, n_2_) + kg_loadn_f16(beta_ + row_from_ + i_4_, n_2_);
+						const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * h_gelu_x_sigmoid_2_));
+						kg_put_a_side(left_panels_, i_4_, o_2_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_f16(right_panels_, d_y_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_4_ = row_from_ + row_;
+			const int64_t at_5_ = at_4_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_w_ + at_4_ + (col_from_ + col_), d_w_reduced_, n_2_);
+				kg_storen_f16(d_w_ + at_5_ + (col_from_ + col_), d_w_reduced_, n_3_);
 			}
 		}
 	}
@@ -1383,11 +1567,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, w_ + col_from_ * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1550,32 +1742,53 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			for (int64_t o_ = 0; o_ < ks_; o_++) {
-				const int64_t at_ = k_from_ + o_;
-				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
-				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
-				for (int64_t i_3_ = 0; i_3_ < rows_; i_3_ += KG_W) {
-					const int64_t n_ = kgi_min(rows_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (row_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + row_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + row_from_ + i_3_, n_);
-					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
-					kg_put_a_side(left_panels_, i_3_, o_, ks_, h_, n_);
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				for (int64_t o_ = 0; o_ < rows_; o_++) {
+					const int64_t at_ = row_from_ + o_;
+					const float gamma_2_ = kg_ld_bf16(gamma_ + at_);
+					const float beta_2_ = kg_ld_bf16(beta_ + at_);
+					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
+						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
+						const vf first_ = t_ ? kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_ + 0, args->size_K_, n_) : kg_splat(0.0f);
+						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
+						const vf h_gelu_x_ = (kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
+						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
+						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
+					}
 				}
+				kg_thin_n_bf16(left_panels_, rows_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
-			kg_packb_n_bf16(right_panels_, d_y_ + k_from_ * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
+					const int64_t at_2_ = k_from_2_ + o_2_;
+					const int64_t at_3_ = at_2_ * args->size_K_;
+					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_3_ + 0) : 0.0f;
+					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
+					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
+						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
+						const vf h_gelu_x_2_ = (kg_loadn_bf16(x_ + at_3_ + (row_from_ + i_4_), n_2_) - kg_splat(first_2_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + row_from_ + i_4_, n_2_) + kg_loadn_bf16(beta_ + row_from_ + i_4_, n_2_);
+						const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+						const vf h_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), h_gelu_x_2_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_2_ * h_gelu_x_sigmoid_2_));
+						kg_put_a_side(left_panels_, i_4_, o_2_, ks_2_, h_2_, n_2_);
+					}
+				}
+				kg_packb_n_bf16(right_panels_, d_y_ + k_from_2_ * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = at_3_ * args->size_N_;
+			const int64_t at_4_ = row_from_ + row_;
+			const int64_t at_5_ = at_4_ * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_2_ = kgi_min(cols_ - col_, KG_W);
+				const int64_t n_3_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_w_ + at_4_ + (col_from_ + col_), d_w_reduced_, n_2_);
+				kg_storen_bf16(d_w_ + at_5_ + (col_from_ + col_), d_w_reduced_, n_3_);
 			}
 		}
 	}
@@ -1638,11 +1851,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)(const k
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, w_ + k_from_2_ * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1733,11 +1954,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)(const k
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, w_ + k_from_2_ * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1828,11 +2057,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)(const 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, w_ + k_from_2_ * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;

@@ -251,11 +251,19 @@ static void KG_NAME(kg_dd4f7221_lora_f32_1)(const kg_call *call, int64_t lo, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, w_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -289,11 +297,19 @@ static void KG_NAME(kg_dd4f7221_lora_f32_2)(const kg_call *call, int64_t lo, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, a_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -329,11 +345,19 @@ static void KG_NAME(kg_dd4f7221_lora_f32_3)(const kg_call *call, int64_t lo, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_Rank_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -367,11 +391,19 @@ static void KG_NAME(kg_dd4f7221_lora_f16_1)(const kg_call *call, int64_t lo, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, w_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -405,11 +437,19 @@ static void KG_NAME(kg_dd4f7221_lora_f16_2)(const kg_call *call, int64_t lo, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, a_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -445,11 +485,19 @@ static void KG_NAME(kg_dd4f7221_lora_f16_3)(const kg_call *call, int64_t lo, int
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_Rank_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -483,11 +531,19 @@ static void KG_NAME(kg_dd4f7221_lora_bf16_1)(const kg_call *call, int64_t lo, in
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, w_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -521,11 +577,19 @@ static void KG_NAME(kg_dd4f7221_lora_bf16_2)(const kg_call *call, int64_t lo, in
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_I_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, a_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -561,11 +625,19 @@ static void KG_NAME(kg_dd4f7221_lora_bf16_3)(const kg_call *call, int64_t lo, in
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_Rank_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -636,11 +708,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_3)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_O_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + col_from_ * args->size_O_ + k_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + col_from_ * args->size_O_ + k_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_2_, args->size_O_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + col_from_ * args->size_O_ + k_from_2_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -674,11 +754,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_4)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
 		const int64_t depth_ = args->size_Rank_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -713,11 +801,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_5)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
 		const int64_t depth_ = args->size_O_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_O_ + k_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, w_ + col_from_ * args->size_O_ + k_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_2_, args->size_O_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, w_ + col_from_ * args->size_O_ + k_from_2_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -751,11 +847,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_6)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_y_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -789,11 +893,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_7)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_down_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_down_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_down_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -827,11 +939,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_8)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, down_ + k_from_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_up_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, down_ + k_from_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_up_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, down_ + k_from_2_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_up_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -902,11 +1022,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_3)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_O_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + col_from_ * args->size_O_ + k_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + col_from_ * args->size_O_ + k_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_2_, args->size_O_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + col_from_ * args->size_O_ + k_from_2_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -940,11 +1068,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_4)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
 		const int64_t depth_ = args->size_Rank_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -979,11 +1115,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_5)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
 		const int64_t depth_ = args->size_O_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_O_ + k_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, w_ + col_from_ * args->size_O_ + k_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_2_, args->size_O_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, w_ + col_from_ * args->size_O_ + k_from_2_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1017,11 +1161,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_6)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, d_y_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1055,11 +1207,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_7)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_down_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_down_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_down_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1093,11 +1253,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_8)(const kg_call *call, int64_t lo
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, down_ + k_from_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_up_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, down_ + k_from_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_up_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, down_ + k_from_2_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_up_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1168,11 +1336,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_3)(const kg_call *call, int64_t l
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_O_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + col_from_ * args->size_O_ + k_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + col_from_ * args->size_O_ + k_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_2_, args->size_O_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + col_from_ * args->size_O_ + k_from_2_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1206,11 +1382,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_4)(const kg_call *call, int64_t l
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
 		const int64_t depth_ = args->size_Rank_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1245,11 +1429,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_5)(const kg_call *call, int64_t l
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
 		const int64_t depth_ = args->size_O_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_O_ + k_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, w_ + col_from_ * args->size_O_ + k_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_y_ + row_from_ * args->size_O_ + k_from_2_, args->size_O_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, w_ + col_from_ * args->size_O_ + k_from_2_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1283,11 +1475,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_6)(const kg_call *call, int64_t l
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, d_y_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1321,11 +1521,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_7)(const kg_call *call, int64_t l
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_down_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_down_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_down_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;
@@ -1359,11 +1567,19 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_8)(const kg_call *call, int64_t l
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
 		const int64_t depth_ = args->size_R_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, down_ + k_from_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_up_ + k_from_ * args->size_O_ + col_from_, args->size_O_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, down_ + k_from_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_up_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, down_ + k_from_2_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_up_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_ = row_from_ + row_;

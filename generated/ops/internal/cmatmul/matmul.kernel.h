@@ -290,21 +290,32 @@ static void KG_NAME(kg_dd4f7221_matmul_nn_f32)(const kg_call *call, int64_t lo, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -332,21 +343,32 @@ static void KG_NAME(kg_dd4f7221_matmul_nn_f16)(const kg_call *call, int64_t lo, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -374,21 +396,32 @@ static void KG_NAME(kg_dd4f7221_matmul_nn_bf16)(const kg_call *call, int64_t lo,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -416,21 +449,32 @@ static void KG_NAME(kg_dd4f7221_matmul_nt_f32)(const kg_call *call, int64_t lo, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -458,21 +502,32 @@ static void KG_NAME(kg_dd4f7221_matmul_nt_f16)(const kg_call *call, int64_t lo, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -500,21 +555,32 @@ static void KG_NAME(kg_dd4f7221_matmul_nt_bf16)(const kg_call *call, int64_t lo,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -542,21 +608,30 @@ static void KG_NAME(kg_dd4f7221_matmul_tn_f32)(const kg_call *call, int64_t lo, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -584,21 +659,30 @@ static void KG_NAME(kg_dd4f7221_matmul_tn_f16)(const kg_call *call, int64_t lo, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -626,21 +710,30 @@ static void KG_NAME(kg_dd4f7221_matmul_tn_bf16)(const kg_call *call, int64_t lo,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -668,22 +761,32 @@ static void KG_NAME(kg_dd4f7221_matmul_tt_f32)(const kg_call *call, int64_t lo, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -711,22 +814,32 @@ static void KG_NAME(kg_dd4f7221_matmul_tt_f16)(const kg_call *call, int64_t lo, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -754,22 +867,32 @@ static void KG_NAME(kg_dd4f7221_matmul_tt_bf16)(const kg_call *call, int64_t lo,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf c_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), c_reduced_, n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), c_reduced_, n_);
 			}
 		}
 	}
@@ -797,21 +920,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nn_f32_1)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -839,21 +973,30 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nn_f32_2)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -881,21 +1024,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nn_f16_1)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -923,21 +1077,30 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nn_f16_2)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -965,21 +1128,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nn_bf16_1)(const kg_call *call, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1007,21 +1181,30 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nn_bf16_2)(const kg_call *call, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1049,21 +1232,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nt_f32_1)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1091,21 +1285,30 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nt_f32_2)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1133,21 +1336,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nt_f16_1)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1175,21 +1389,30 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nt_f16_2)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1217,21 +1440,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nt_bf16_1)(const kg_call *call, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1259,21 +1493,30 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_nt_bf16_2)(const kg_call *call, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1301,21 +1544,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tn_f32_1)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1343,21 +1597,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tn_f32_2)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1385,21 +1650,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tn_f16_1)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1427,21 +1703,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tn_f16_2)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1469,21 +1756,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tn_bf16_1)(const kg_call *call, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1511,21 +1809,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tn_bf16_2)(const kg_call *call, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1553,22 +1862,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tt_f32_1)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1596,22 +1915,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tt_f32_2)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1639,22 +1968,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tt_f16_1)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1682,22 +2021,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tt_f16_2)(const kg_call *call, int64
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1725,22 +2074,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tt_bf16_1)(const kg_call *call, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1768,22 +2127,32 @@ static void KG_NAME(kg_dd4f7221_matmul_grad_tt_bf16_2)(const kg_call *call, int6
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}

@@ -311,21 +311,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_nn_f32)(const kg_call *call, int64_t
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -354,21 +365,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_nn_f16)(const kg_call *call, int64_t
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -397,21 +419,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_nn_bf16)(const kg_call *call, int64_
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -440,21 +473,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_nt_f32)(const kg_call *call, int64_t
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -483,21 +527,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_nt_f16)(const kg_call *call, int64_t
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -526,21 +581,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_nt_bf16)(const kg_call *call, int64_
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -569,21 +635,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_tn_f32)(const kg_call *call, int64_t
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -612,21 +687,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_tn_f16)(const kg_call *call, int64_t
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -655,21 +739,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_tn_bf16)(const kg_call *call, int64_
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -698,22 +791,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_tt_f32)(const kg_call *call, int64_t
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -742,22 +845,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_tt_f16)(const kg_call *call, int64_t
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -786,22 +899,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_tt_bf16)(const kg_call *call, int64_
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_), n_);
 			}
 		}
 	}
@@ -829,21 +952,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f32_1)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -871,21 +1005,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f32_2)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -956,21 +1099,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f16_1)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -998,21 +1152,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f16_2)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1083,21 +1246,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_bf16_1)(const kg_call *call,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1125,21 +1299,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_bf16_2)(const kg_call *call,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1210,21 +1393,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nt_f32_1)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1252,21 +1446,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nt_f32_2)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1294,21 +1497,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nt_f16_1)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1336,21 +1550,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nt_f16_2)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1378,21 +1601,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nt_bf16_1)(const kg_call *call,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1420,21 +1654,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nt_bf16_2)(const kg_call *call,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1462,21 +1705,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tn_f32_1)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1504,21 +1758,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tn_f32_2)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1546,21 +1811,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tn_f16_1)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1588,21 +1864,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tn_f16_2)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1630,21 +1917,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tn_bf16_1)(const kg_call *call,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1672,21 +1970,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tn_bf16_2)(const kg_call *call,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1714,22 +2023,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tt_f32_1)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1757,22 +2076,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tt_f32_2)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1800,22 +2129,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tt_f16_1)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1843,22 +2182,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tt_f16_2)(const kg_call *call, 
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1886,22 +2235,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tt_bf16_1)(const kg_call *call,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1929,22 +2288,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_tt_bf16_2)(const kg_call *call,
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}

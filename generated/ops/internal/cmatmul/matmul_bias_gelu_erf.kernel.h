@@ -395,22 +395,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_nn_f32)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -439,22 +450,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_nn_f16)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -483,22 +505,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16)(const kg_call *cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -527,22 +560,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_nt_f32)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -571,22 +615,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_nt_f16)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -615,22 +670,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16)(const kg_call *cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -659,22 +725,31 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_tn_f32)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -703,22 +778,31 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_tn_f16)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -747,22 +831,31 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16)(const kg_call *cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -791,23 +884,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_tt_f32)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -836,23 +939,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_tt_f16)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -881,23 +994,33 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16)(const kg_call *cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), c_gelu_erf_x_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), kg_splat(0.5f) * c_gelu_erf_x_ * (kg_splat(1.0f) + kg_erf(kg_splat(0.70710677f) * c_gelu_erf_x_)))), n_);
 			}
 		}
 	}
@@ -927,25 +1050,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -973,21 +1107,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1015,21 +1160,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1102,25 +1256,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -1148,21 +1313,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1190,21 +1366,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1277,25 +1462,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -1323,21 +1519,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1365,21 +1572,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1452,25 +1668,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -1498,21 +1725,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1540,21 +1778,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1584,25 +1831,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -1630,21 +1888,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1672,21 +1941,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1716,25 +1994,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -1762,21 +2051,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1804,21 +2104,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1848,25 +2157,34 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_5_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -1894,21 +2212,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1936,21 +2265,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1980,25 +2320,34 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_5_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -2026,21 +2375,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -2068,21 +2428,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -2112,25 +2483,34 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_4_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_5_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -2158,21 +2538,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -2200,21 +2591,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -2244,26 +2646,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_5_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -2291,22 +2703,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -2334,22 +2756,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -2379,26 +2811,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_5_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -2426,22 +2868,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -2469,22 +2921,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -2514,26 +2976,36 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				const vf c_gelu_erf_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_5_ + (col_from_ + col_), n_);
+				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_7_ + (col_from_ + col_), n_);
 				const vf t_ = kg_splat(0.70710677f) * c_gelu_erf_x_;
-				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
-				kg_storen_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_5_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_erf_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_erf_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * kg_splat(0.5f) * (c_gelu_erf_x_ * kg_splat(1.1283792f) * kg_exp(-(t_ * t_)) * kg_splat(0.70710677f) + (kg_splat(1.0f) + kg_erf(t_))))), n_);
+				kg_storen_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_erf_x_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -2561,22 +3033,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_erf_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_gelu_erf_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -2604,22 +3086,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_gelu_erf_x_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}

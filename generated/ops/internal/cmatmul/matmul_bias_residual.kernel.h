@@ -333,21 +333,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nn_f32)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_) + kg_loadn_f32(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_) + kg_loadn_f32(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -377,21 +388,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nn_f16)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_) + kg_loadn_f16(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_) + kg_loadn_f16(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -421,21 +443,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nn_bf16)(const kg_call *cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_) + kg_loadn_bf16(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_) + kg_loadn_bf16(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -465,21 +498,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nt_f32)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_) + kg_loadn_f32(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_) + kg_loadn_f32(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -509,21 +553,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nt_f16)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_) + kg_loadn_f16(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_) + kg_loadn_f16(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -553,21 +608,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nt_bf16)(const kg_call *cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_) + kg_loadn_bf16(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_) + kg_loadn_bf16(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -597,21 +663,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tn_f32)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_) + kg_loadn_f32(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_) + kg_loadn_f32(residual_ + at_5_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -641,21 +716,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tn_f16)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_) + kg_loadn_f16(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_) + kg_loadn_f16(residual_ + at_5_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -685,21 +769,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tn_bf16)(const kg_call *cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_M_;
+		const int64_t at_4_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_4_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_) + kg_loadn_bf16(residual_ + at_4_ + (col_from_ + col_), n_), n_);
+				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_) + kg_loadn_bf16(residual_ + at_5_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -729,22 +822,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tt_f32)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_) + kg_loadn_f32(residual_ + at_5_ + (col_from_ + col_), n_), n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_) + kg_loadn_f32(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -774,22 +877,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tt_f16)(const kg_call *call
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_) + kg_loadn_f16(residual_ + at_5_ + (col_from_ + col_), n_), n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_) + kg_loadn_f16(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -819,22 +932,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tt_bf16)(const kg_call *cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_K_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_) + kg_loadn_bf16(residual_ + at_5_ + (col_from_ + col_), n_), n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_) + kg_loadn_bf16(residual_ + at_7_ + (col_from_ + col_), n_), n_);
 			}
 		}
 	}
@@ -862,21 +985,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -904,21 +1038,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1029,21 +1172,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1071,21 +1225,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1196,21 +1359,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1238,21 +1412,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, d_c_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_K_;
+		const int64_t at_4_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_N_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1363,21 +1546,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1405,21 +1599,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1447,21 +1650,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1489,21 +1703,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1531,21 +1754,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_N_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, d_c_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_N_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, d_c_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_M_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1573,21 +1807,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, d_c_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_3_ = i_4_ * args->size_N_;
+		const int64_t at_4_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_4_ = (at_3_ + at_2_) * args->size_K_;
+			const int64_t at_3_ = row_from_ + row_;
+			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1615,21 +1858,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1657,21 +1911,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f32(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f32(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f32(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1699,21 +1964,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1741,21 +2017,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_f16(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_f16(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_f16(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1783,21 +2070,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_1)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_4_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1825,21 +2123,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_K_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-			kg_packb_n_bf16(right_panels_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_K_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
+				kg_thin_n_bf16(left_panels_, rows_, d_c_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_K_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
+				kg_packb_n_bf16(right_panels_, d_c_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_4_ = (at_ + at_3_) * args->size_N_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_4_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1867,22 +2176,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1910,22 +2229,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f32_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f32(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f32(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f32(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f32(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f32(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1953,22 +2282,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_f16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -1996,22 +2335,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_f16_2)(const kg_cal
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_f16(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_f16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_f16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_f16(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_f16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_f16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -2039,22 +2388,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
 		const int64_t depth_ = args->size_N_;
-		const int64_t at_ = i_4_ * args->size_N_;
-		const int64_t at_2_ = i_4_ * args->size_M_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_N_;
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, d_c_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_N_;
+			const int64_t at_4_ = i_4_ * args->size_M_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, d_c_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
+		const int64_t at_6_ = i_4_ * args->size_K_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_M_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_a_ + at_5_ + (col_from_ + col_), d_a_reduced_, n_);
+				kg_storen_bf16(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
 			}
 		}
 	}
@@ -2082,22 +2441,32 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2)(const kg_ca
 		const int64_t col_from_ = i_ * 512;
 		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
 		const int64_t depth_ = args->size_M_;
-		const int64_t at_ = i_4_ * args->size_M_;
-		const int64_t at_2_ = i_4_ * args->size_K_;
-		for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 256) {
-			const int64_t ks_ = kgi_min(depth_ - k_from_, 256);
-			kg_packa_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-			kg_packb_k_bf16(right_panels_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, ks_, cols_);
-			kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+		if (rows_ <= 4) {
+			const int64_t at_ = i_4_ * args->size_M_;
+			const int64_t at_2_ = i_4_ * args->size_K_;
+			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
+				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
+				kg_rows_m_bf16(left_panels_, d_c_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_thin_k_bf16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			}
+		} else {
+			const int64_t at_3_ = i_4_ * args->size_M_;
+			const int64_t at_4_ = i_4_ * args->size_K_;
+			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
+				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
+				kg_packa_m_bf16(left_panels_, d_c_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packb_k_bf16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
+				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
+			}
 		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
+		const int64_t at_6_ = i_4_ * args->size_N_;
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
+			const int64_t at_5_ = row_from_ + row_;
+			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
+				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
