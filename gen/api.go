@@ -7,6 +7,7 @@ import (
 	"github.com/kernelgen/kgen/gen/bind"
 	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/grad"
+	"github.com/kernelgen/kgen/gen/spec"
 )
 
 // apiFile describes the Go file of a spec to its emitter.
@@ -18,27 +19,38 @@ func (m *Module) apiFile(s *Spec) *goapi.File {
 			file.Consts = append(file.Consts, goapi.Const{Name: forward.ConstName(p.Name), Param: p, Op: s.Name})
 		}
 	}
-	file.Internal = s.internal
-	file.Funcs = append(s.funcs(s.Ops, s.Doc), s.funcs(s.gradients(), "")...)
+	file.Internal, file.Raw = s.internal, m.rawReference(s)
+	file.Funcs = append(m.funcs(s, s.Ops, s.Doc), m.funcs(s, s.gradients(), "")...)
 	return file
 }
 
 // funcs groups ops into functions: those that differ only in the lengths of
 // their lists are one.
-func (s *Spec) funcs(ops []*Op, doc string) []*goapi.Func {
+func (m *Module) funcs(s *Spec, ops []*Op, doc string) []*goapi.Func {
 	var list []*goapi.Func
 	for _, op := range ops {
 		name := op.FuncName()
 		if n := len(list); n == 0 || list[n-1].Name != name {
 			list = append(list, &goapi.Func{
 				Name: name, Doc: s.docOf(op, doc), Static: StaticName(op.tensorChoices()), TypeVars: s.TypeVars, Lists: op.lists(),
-				Gradient: op.isGradient,
+				Gradient: op.isGradient, Also: s.aliases(op),
 			})
 		}
 		f := list[len(list)-1]
-		f.Ops = append(f.Ops, op.api())
+		f.Ops = append(f.Ops, m.apiOp(op))
 	}
 	return list
+}
+
+// aliases returns the function names of op under the spec's other names.
+func (s *Spec) aliases(op *Op) []string {
+	var names []string
+	if !op.isGradient {
+		for _, name := range s.Also {
+			names = append(names, spec.GoName(name)+strings.TrimPrefix(op.FuncName(), op.GoName))
+		}
+	}
+	return names
 }
 
 // lists returns the names of the list inputs.
@@ -121,12 +133,24 @@ func (op *Op) ident() string {
 	return id
 }
 
-// api describes the op to the emitter of Go code.
-func (op *Op) api() *goapi.Op {
+// refName is the Go function of the reference of variant i.
+func (op *Op) refName(i int) string {
+	types := goapi.TypedName(strings.ReplaceAll(DTypeName(op.Programs[i]), "/", "_"))
+	return op.ident() + types + "Ref"
+}
+
+// apiOp describes an op to the emitter of Go code.
+func (m *Module) apiOp(op *Op) *goapi.Op {
 	o := &goapi.Op{Bound: op.Bound.Op, Var: op.ident() + "Op"}
-	for _, p := range op.Programs {
-		types := goapi.TypedName(strings.ReplaceAll(DTypeName(p), "/", "_"))
-		o.Refs = append(o.Refs, op.ident()+types+"Ref")
+	for i := range op.Programs {
+		if op.home != nil {
+			o.Refs = append(o.Refs, op.kernel.refName(op.instances[i]))
+		} else {
+			o.Refs = append(o.Refs, op.refName(i))
+		}
+	}
+	if op.home != nil {
+		o.Home = &goapi.Home{Name: op.home.Name, Kernels: m.kernelsPath(op.home.Group)}
 	}
 	if op.Bound.Unlowered[bind.C] == nil {
 		for _, v := range op.Bound.Op.Variants {

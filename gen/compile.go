@@ -22,6 +22,7 @@ type Result struct {
 	internal []*Spec    // what generated code needs beside them
 	shared   []out.File // files that all specs give together
 	source   func(file string) []byte
+	module   *Module
 }
 
 // Spec is one spec with what the stages made of it.
@@ -31,7 +32,8 @@ type Spec struct {
 	Ops   []*Op
 	Files []out.File
 
-	internal bool // part of the generator
+	internal   bool   // part of the generator
+	refPackage string // name of the package of a reference written by hand
 }
 
 // Source returns the text of a spec file, as positions count it; nil for any
@@ -81,7 +83,7 @@ func (m *Module) Compile() (*Result, diag.List, error) {
 	if len(set.Specs) == 0 && len(set.Broken) == 0 && !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Pos.IsValid() }) {
 		return nil, nil, list.Err()
 	}
-	res := &Result{source: set.Source}
+	res := &Result{source: set.Source, module: m}
 	checked, wrong := expr.Check(set)
 	list = append(list, wrong...)
 	res.Specs = make([]*Spec, len(checked))
@@ -90,6 +92,7 @@ func (m *Module) Compile() (*Result, diag.List, error) {
 	for _, wrong := range wrongs {
 		list = append(list, wrong...)
 	}
+	list = append(list, linkGradients(res.Specs, set.Has)...)
 	list = append(list, checkNames(res.Specs)...)
 	wrong, err := m.bindAll(res.Specs, func(file string) diag.Pos { return familyPos(set, file) })
 	if list = append(list, wrong...); len(list) > 0 {
@@ -138,7 +141,7 @@ func newSpec(set *spec.Set, s *expr.Spec) (*Spec, diag.List) {
 	c := &Spec{Spec: s, Hash: hashOf(set, s)}
 	var list diag.List
 	c.Ops, list = opsOf(s, gradPos(set, s.File))
-	return c, list
+	return c, append(list, c.checkRaw()...)
 }
 
 // gradPos returns where the file declares its gradient.
@@ -161,8 +164,9 @@ func familyPos(set *spec.Set, file string) diag.Pos {
 	return diag.Pos{File: file, Line: 1, Col: 1}
 }
 
-// hashOf returns the first eight bytes of the SHA-256 of the spec's text and of
-// the texts of the specs that it inlines, in the order of their paths.
+// hashOf returns the first eight bytes of the SHA-256 of the spec's text, of the
+// texts of the specs that it inlines, in the order of their paths, and of its
+// sources that are written by hand.
 func hashOf(set *spec.Set, s *expr.Spec) uint64 {
 	h := sha256.New()
 	for _, file := range filesOf(s) {
@@ -173,7 +177,7 @@ func hashOf(set *spec.Set, s *expr.Spec) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// filesOf returns the spec files that the programs of s come from.
+// filesOf returns the files that the programs of s come from.
 func filesOf(s *expr.Spec) []string {
 	files := []string{s.File}
 	for _, p := range s.Instances {
@@ -187,5 +191,10 @@ func filesOf(s *expr.Spec) []string {
 		}
 	}
 	slices.Sort(files[1:])
+	if s.Raw != nil {
+		for _, src := range s.Raw.Sources() {
+			files = append(files, src.File)
+		}
+	}
 	return files
 }

@@ -40,9 +40,22 @@ func (r *Result) Explain(name string, stage Stage, dtype, static string) ([]byte
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if op.home != nil && stage != StageSpec && stage != StageGo {
+		s, op, i = op.home, op.kernel, op.instances[i]
+	}
 	switch stage {
 	case StageSpec:
 		return r.Source(s.File), nil
+	case StagePlan, StageIR:
+		if s.Raw != nil {
+			return s.explainRaw(op, i), nil
+		}
+	case StageRef:
+		if s.Raw != nil {
+			return r.Source(s.Raw.Go.File), nil
+		}
+	}
+	switch stage {
 	case StagePlan:
 		if len(op.Bound.Plans[i].Kernels) == 0 {
 			return nil, fmt.Errorf("%s: no plan: %w", name, op.Bound.Unlowered[bind.C])
@@ -61,7 +74,7 @@ func unknownName(name string) error {
 // find returns the spec that gives the name and its ops of that name.
 func (r *Result) find(name string) (*Spec, []*Op) {
 	for _, s := range r.Specs {
-		if s.Name == name {
+		if s.Name == name || slices.Contains(s.Also, name) {
 			return s, s.Ops
 		}
 		if grads := s.gradients(); len(grads) > 0 && grads[0].Name == name {
@@ -143,7 +156,7 @@ func stageOf(file string) Stage {
 	switch {
 	case path.Ext(file) == ".metal":
 		return StageMSL
-	case strings.HasSuffix(file, emitc.Ext):
+	case strings.HasSuffix(file, emitc.Ext), path.Ext(file) == ".c":
 		return StageC
 	case strings.HasSuffix(file, "_ref.go"):
 		return StageRef

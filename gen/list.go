@@ -21,13 +21,15 @@ type Row struct {
 	// Targets are those that have kernels for it: c, msl. The Go reference
 	// always exists.
 	Targets []string `json:"targets"`
+	// AliasOf is the spec of which this is another name.
+	AliasOf string `json:"alias_of,omitempty"`
 	// Grad is the name of the derived gradient, empty when there is none.
 	Grad string `json:"grad"`
 	Spec string `json:"spec"`
 }
 
-// Rows returns a row for each spec, and one for its derived gradient after it,
-// in the order of the specs' paths.
+// Rows returns a row for each spec, and after it one for each of its other names
+// and one for its gradient, in the order of the specs' paths.
 func (r *Result) Rows() []Row {
 	rows := []Row{}
 	for _, s := range r.Specs {
@@ -36,6 +38,11 @@ func (r *Result) Rows() []Row {
 			row.Grad = s.Grad.Name
 		}
 		rows = append(rows, row)
+		for _, name := range s.Also {
+			other := row
+			other.Name, other.AliasOf = name, s.Name
+			rows = append(rows, other)
+		}
 		if grads := s.gradients(); len(grads) > 0 {
 			rows = append(rows, s.row(grads))
 		}

@@ -54,6 +54,9 @@ func (s *Spec) exported() []string {
 	var names []string
 	for _, op := range s.Ops {
 		names = append(names, op.FuncName(), op.FuncName()+"Deferred")
+		for _, other := range s.aliases(op) {
+			names = append(names, other, other+"Deferred")
+		}
 		if op.Grad != nil {
 			g := op.Grad.Op
 			names = append(names, g.FuncName(), g.FuncName()+"Deferred")

@@ -24,6 +24,12 @@ type Op struct {
 	Grad     *Gradient // nil when the op has none
 
 	isGradient bool // is the gradient of another op
+
+	// Of a gradient that is a spec: that spec, the op of it whose kernels run,
+	// and the number of its instance for each of Programs.
+	home      *Spec
+	kernel    *Op
+	instances []int
 }
 
 // Gradient is the op that computes the gradient of another one.
@@ -110,8 +116,8 @@ func opsOf(s *expr.Spec, gradPos diag.Pos) ([]*Op, diag.List) {
 		}
 		ops = append(ops, &Op{Name: s.Name, GoName: s.GoName, Choices: choices(s, p), Programs: []*expr.Program{p}})
 	}
-	if s.Grad == nil {
-		return ops, nil
+	if s.Grad == nil || s.Grad.Kernel != nil {
+		return ops, nil // linkGradients finds those that are specs
 	}
 	var list diag.List
 	for _, op := range ops {
@@ -158,18 +164,24 @@ func (op *Op) narrow() []string {
 	return names
 }
 
-// bind plans and lowers the op for the package at importPath.
-func (op *Op) bind(importPath string, hash uint64) error {
+// bind plans and lowers the op of s for the package at importPath.
+func (op *Op) bind(importPath string, s *Spec) error {
 	var err error
 	op.Bound, err = bind.Bind(bind.Input{
-		ImportPath: importPath, Programs: op.Programs, Static: StaticName(op.Choices), Hash: hash,
+		ImportPath: importPath, Programs: op.Programs, Static: StaticName(op.Choices), Hash: s.Hash, Spec: s.Spec,
 	})
 	return err
 }
 
+// FamilyRaw is the family of kernels that are written by hand.
+const FamilyRaw = "raw"
+
 // Family returns the family that the spec pins, or else that of the plan; ""
 // when there is none.
 func (op *Op) Family() string {
+	if op.Programs[0].Raw != nil {
+		return FamilyRaw
+	}
 	if family := op.Programs[0].Family; family != "" {
 		return family
 	}

@@ -26,7 +26,7 @@ func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.Li
 	errs := make([]error, len(specs))
 	each(len(specs), func(i int) {
 		for _, op := range specs[i].all() {
-			if err := op.bind(m.OpsPath(), specs[i].Hash); err != nil {
+			if err := op.bind(m.OpsPath(), specs[i]); err != nil {
 				errs[i] = errors.Join(errs[i], fmt.Errorf("%s: %w", specs[i].File, err))
 			}
 		}
@@ -36,6 +36,13 @@ func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.Li
 	})
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
+	}
+	for _, s := range specs {
+		for _, g := range s.gradients() {
+			if g.home != nil {
+				g.bindHome()
+			}
+		}
 	}
 	var list diag.List
 	for _, s := range specs {
@@ -48,8 +55,11 @@ func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.Li
 	return list, nil
 }
 
-// all returns the spec's ops and those of its gradient.
-func (s *Spec) all() []*Op { return append(slices.Clone(s.Ops), s.gradients()...) }
+// all returns the spec's ops and those of its gradient, but for one that runs
+// the kernels of another spec.
+func (s *Spec) all() []*Op {
+	return slices.DeleteFunc(append(slices.Clone(s.Ops), s.gradients()...), func(op *Op) bool { return op.home != nil })
+}
 
 // bound returns what became of the spec's ops and of those of its gradient.
 func (s *Spec) bound() []*bind.Result {
@@ -93,7 +103,7 @@ type kernelGroup struct {
 
 // addSource adds the C kernels of s to its group.
 func (m *Module) addSource(groups []*kernelGroup, s *Spec) []*kernelGroup {
-	c := goapi.CSource{Spec: s.Name, File: goapi.FileBase(s.Name) + emitc.Ext, Hash: m.sourceID(s) + "_hash"}
+	c := goapi.CSource{Spec: s.Name, File: s.cFile(), Alone: s.Raw != nil, Hash: m.sourceID(s) + "_hash"}
 	for _, op := range s.all() {
 		for _, f := range op.cFuncs() {
 			c.Symbols = append(c.Symbols, f.Symbol)
@@ -109,6 +119,15 @@ func (m *Module) addSource(groups []*kernelGroup, s *Spec) []*kernelGroup {
 	}
 	groups[i].sources = append(groups[i].sources, c)
 	return groups
+}
+
+// cFile is the name of the spec's C file. What is written by hand is compiled
+// alone: its macros are not those of other kernels.
+func (s *Spec) cFile() string {
+	if s.Raw != nil {
+		return goapi.FileBase(s.Name) + rawExt + ".c"
+	}
+	return goapi.FileBase(s.Name) + emitc.Ext
 }
 
 // sourceID begins the symbols of a spec's C source.
@@ -144,8 +163,12 @@ func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.Fi
 	}
 	for _, g := range groups {
 		pkg := kernelsPackage(g.group)
+		together := slices.DeleteFunc(slices.Clone(g.sources), func(c goapi.CSource) bool { return c.Alone })
+		if len(together) > 0 {
+			files = append(files,
+				kernelsFile(g.group, "kernels.c", emitc.Group(collect(together, func(c goapi.CSource) string { return c.File }))))
+		}
 		files = append(files,
-			kernelsFile(g.group, "kernels.c", emitc.Group(collect(g.sources, func(c goapi.CSource) string { return c.File }))),
 			kernelsFile(g.group, "kernels_cgo.go", goapi.KernelsCgo(pkg, g.group, g.sources)),
 			kernelsFile(g.group, "kernels_nocgo.go", goapi.KernelsNoCgo(pkg, g.group, g.sources)))
 		for name, text := range headers {
@@ -191,25 +214,44 @@ func (m *Module) renderSpec(s *Spec) ([]out.File, error) {
 			files = append(files, opsFile(base+"_test.go", tests))
 		}
 	}
+	kernels, err := m.renderKernels(s, base)
+	return append(files, kernels...), err
+}
+
+// renderKernels renders the sources of the kernels of one spec.
+func (m *Module) renderKernels(s *Spec, base string) ([]out.File, error) {
+	var files []out.File
 	c, err := m.renderC(s, base)
 	if err != nil {
 		return nil, err
 	}
 	if c != nil {
-		files = append(files, kernelsFile(s.Group, base+emitc.Ext, c))
+		files = append(files, kernelsFile(s.Group, s.cFile(), c))
 	}
-	shader, err := renderMSL(s)
+	shader := out.File{Path: path.Join(shaderDir, s.Group, base+".metal")}
+	if s.Raw != nil {
+		shader.Data, err = renderRawMSL(s, shader.Path)
+	} else {
+		shader.Data, err = renderMSL(s)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if shader != nil {
-		files = append(files, out.File{Path: path.Join(shaderDir, s.Group, base+".metal"), Data: shader})
+	if shader.Data != nil {
+		files = append(files, shader)
 	}
-	return files, nil
+	if s.Raw == nil {
+		return files, nil
+	}
+	refs, err := m.renderReference(s)
+	return append(files, append(refs, m.rawHeader(s, base))...), err
 }
 
 // renderC renders the C source of a spec, nil when no op of it has C kernels.
 func (m *Module) renderC(s *Spec, base string) ([]byte, error) {
+	if s.Raw != nil {
+		return m.renderRawC(s, base), nil
+	}
 	var funcs []*ir.Func
 	for _, op := range s.all() {
 		funcs = append(funcs, op.cFuncs()...)

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/gen/out"
 	"github.com/kernelgen/kgen/gen/sim"
 	"github.com/kernelgen/kgen/gen/simrun"
@@ -57,13 +59,25 @@ type Simulation struct {
 	Outcome *simrun.Outcome
 }
 
+// kernelsOf returns the ops whose kernels gradients run that are specs.
+func kernelsOf(gradients []*Op) []*Op {
+	var ops []*Op
+	for _, g := range gradients {
+		ops = append(ops, g.kernel)
+	}
+	return ops
+}
+
 // Simulate runs the Metal kernels of the spec, or of the derived gradient, of
 // the given name, every variant of them, and hands each outcome to report. The
 // programs are kept in dir.
-func (r *Result) Simulate(ctx context.Context, name, dir string, san sim.Sanitizer, report func(Simulation)) error {
+func (r *Result) Simulate(ctx context.Context, name, dir string, san sim.Sanitizer, report func(Simulation)) (bad error) {
 	s, ops := r.find(name)
 	if s == nil {
 		return unknownName(name)
+	}
+	if ops[0].home != nil {
+		s, ops = ops[0].home, kernelsOf(ops)
 	}
 	i := slices.IndexFunc(s.Files, func(f out.File) bool { return stageOf(f.Path) == StageMSL })
 	if i < 0 {
@@ -74,13 +88,22 @@ func (r *Result) Simulate(ctx context.Context, name, dir string, san sim.Sanitiz
 	if err != nil {
 		return err
 	}
+	ref := simrun.Reference(oracle.Run)
+	if s.Raw != nil {
+		server, err := r.module.startReference(ctx, s)
+		if err != nil {
+			return err
+		}
+		defer func() { bad = errors.Join(bad, server.close()) }()
+		ref = server.run
+	}
 	for _, op := range ops {
 		if err := op.Bound.Unlowered[bind.MSL]; err != nil {
 			return fmt.Errorf("%s has no Metal kernels: %w", name, err)
 		}
 		label := strings.TrimSpace(op.Name + " " + StaticName(op.Choices))
 		for v, p := range op.Programs {
-			outcome, err := simrun.Check(ctx, program, op.Bound.Op, v)
+			outcome, err := simrun.CheckBy(ctx, program, op.Bound.Op, v, ref)
 			if err != nil {
 				return err
 			}

@@ -89,6 +89,7 @@ import "embed"
 //go:embed rows/row_mean.metal
 //go:embed rows/row_sum.metal
 //go:embed rows/softmax.metal
+//go:embed scan/cumsum.metal
 //go:embed kgen/kgen_accumulate.metal
 var Files embed.FS
 

@@ -127,6 +127,9 @@ type Kernel struct {
 	// Guarded kernels write an inout: once the program's fault word is set
 	// they do nothing.
 	Guarded bool
+	// Faults says that the kernel may find a value out of bounds, and set the
+	// fault word.
+	Faults bool
 }
 
 // Buffer is a tensor bound to a slot.

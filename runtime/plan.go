@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
 )
@@ -164,7 +165,7 @@ func (p *planner) markHost(rec *record, at int32) {
 	for j := range rec.nIn {
 		p.needed[p.slotOf(rec, j)] = true
 	}
-	if mayFault(&rec.op.Variants[rec.variant], nil) {
+	if mayFault(&rec.op.Variants[rec.variant]) {
 		p.faulty = max(p.faulty, at+1)
 	}
 }
@@ -194,29 +195,19 @@ func (p *planner) markKernels(rec *record, at int32) {
 				*need(b) = true
 			}
 		}
-		if mayFault(v, kernel) {
+		if kernel.Faults {
 			p.faulty = max(p.faulty, at+int32(k)+1)
 		}
 	}
 }
 
-// mayFault reports whether a kernel, or a whole variant, reads integers, which
-// it may find out of bounds.
-func mayFault(v *Variant, k *Kernel) bool {
-	if k == nil {
-		for _, t := range v.Ins {
-			if !t.float() {
-				return true
-			}
-		}
-		return false
+// mayFault reports whether an op may find a value out of bounds. Without kernels
+// only the reference knows, and any integer may be one.
+func mayFault(v *Variant) bool {
+	if len(v.Kernel) == 0 {
+		return slices.ContainsFunc(v.Ins, func(t DType) bool { return !t.float() })
 	}
-	for _, b := range k.Buffers {
-		if int(b.Tensor) < len(v.Ins) && !v.Ins[b.Tensor].float() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Kernel, func(k Kernel) bool { return k.Faults })
 }
 
 // emit makes the commands of all live steps.

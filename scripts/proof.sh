@@ -18,6 +18,8 @@ run() {
 	run go run ./cmd/kgen check
 	run go run ./cmd/kgen sim --check
 	run go test -tags proof -timeout 2h ./gen/emit/msl
+	run go test -tags proof -timeout 2h ./tests/parity ./tests/metalsim
+	run env GOEXPERIMENT=cgocheck2 go test -run 'TestC034|TestC018' ./tests/parity
 	run go test -timeout 2h ./tests/mutation -full
 	run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v ./tests/fuzz
 	run go test -timeout 0 -run TestMath ./tests/cpu -full

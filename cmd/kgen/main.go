@@ -40,6 +40,7 @@ type commands struct {
 	List      listCmd      `cmd:"" help:"List the kernels of the module."`
 	Explain   explainCmd   `cmd:"" help:"Show a kernel at one stage of its way to a target."`
 	Sim       simCmd       `cmd:"" help:"Check the Metal sources, or run one, without a Mac."`
+	Bench     benchCmd     `cmd:"" help:"Measure the C kernels against memcpy and multiply-adds."`
 }
 
 // env is what a command works with.

@@ -12,14 +12,15 @@ import (
 	"github.com/kernelgen/kgen/gen/spec"
 )
 
-// templates holds one spec for each family, with NAME in place of its name.
+// templates holds one spec for each family, and the sources of that which is
+// written by hand, with NAME in place of its name.
 //
-//go:embed template/*.toml
+//go:embed template
 var templates embed.FS
 
 type newKernelCmd struct {
 	Kernel string `arg:"" name:"group/name" help:"Group and name of the kernel: layers/swish."`
-	Family string `required:"" enum:"map,rows,cols,reduce,matmul,gather,scatter" help:"What to start from: ${enum}."`
+	Family string `required:"" enum:"map,rows,cols,reduce,matmul,gather,scatter,raw" help:"What to start from: ${enum}."`
 }
 
 // Help is shown by kgen new-kernel --help.
@@ -28,7 +29,8 @@ func (newKernelCmd) Help() string {
 as it stands. Change it to what you need.`
 }
 
-// Run writes specs/GROUP/NAME.toml. It never replaces a file.
+// Run writes specs/GROUP/NAME.toml, and for the family raw the sources beside
+// it. It never replaces a file.
 func (c *newKernelCmd) Run(e *env) error {
 	m, err := gen.Open(e.dir)
 	if err != nil {
@@ -38,15 +40,26 @@ func (c *newKernelCmd) Run(e *env) error {
 	if !ok || !isName(group) || !isName(name) {
 		return fmt.Errorf("new-kernel: %q is not GROUP/NAME with names of lower-case letters, digits and underscores", c.Kernel)
 	}
-	text, err := templates.ReadFile("template/" + c.Family + ".toml")
+	entries, err := templates.ReadDir("template")
 	if err != nil {
 		return err
 	}
-	file := path.Join(gen.SpecDir, group, name+".toml")
-	if err := writeNew(filepath.Join(m.Root, filepath.FromSlash(file)), strings.ReplaceAll(string(text), "NAME", name)); err != nil {
-		return fmt.Errorf("new-kernel: %w", err)
+	for _, entry := range entries {
+		ext, ok := strings.CutPrefix(entry.Name(), c.Family+".")
+		if !ok {
+			continue
+		}
+		text, err := templates.ReadFile("template/" + entry.Name())
+		if err != nil {
+			return err
+		}
+		file := path.Join(gen.SpecDir, group, name+"."+ext)
+		if err := writeNew(filepath.Join(m.Root, filepath.FromSlash(file)), strings.ReplaceAll(string(text), "NAME", name)); err != nil {
+			return fmt.Errorf("new-kernel: %w", err)
+		}
+		fmt.Fprintf(e.stdout, "create %s\n", file)
 	}
-	fmt.Fprintf(e.stdout, "create %s\nnext: edit it, then run %s\n", file, m.Command("generate"))
+	fmt.Fprintf(e.stdout, "next: edit it, then run %s\n", m.Command("generate"))
 	return nil
 }
 

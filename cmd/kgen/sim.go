@@ -51,7 +51,7 @@ func checkShaders(e *env, res *gen.Result) error {
 			bad++
 		}
 		for _, f := range r.Findings {
-			fmt.Fprintf(e.stdout, "%s:%s\n", r.Path, f)
+			fmt.Fprintln(e.stdout, sim.Place(r.Path, f.File, f.String()))
 		}
 	}
 	if bad > 0 {
@@ -87,7 +87,7 @@ func printSimulation(e *env, s gen.Simulation) {
 	}
 	fmt.Fprintf(e.stdout, "%s %s: %s: %s\n", s.Op, s.DType, count(s.Outcome.Calls, "call"), verdict)
 	for _, r := range s.Outcome.Reports {
-		fmt.Fprintf(e.stdout, "\t%s:%s\n", s.Shader, r)
+		fmt.Fprintf(e.stdout, "\t%s\n", sim.Place(s.Shader, r.File, r.String()))
 	}
 	for _, d := range s.Outcome.Differences {
 		fmt.Fprintf(e.stdout, "\t%s\n", d)

@@ -21,6 +21,7 @@ type Input struct {
 	Programs   []*expr.Program // one for each binding of the types, same static choices
 	Static     string          // the static choices, joined
 	Hash       uint64
+	Spec       *expr.Spec // where the kernels are written by hand, else not needed
 }
 
 // Result is an Op with the kernels that its symbols name.
@@ -29,6 +30,7 @@ type Result struct {
 	Plans []*plan.Plan // one for each variant
 	C     []*ir.Func   // VEC form of each kernel, in the order of the variants
 	MSL   []*ir.Func   // SIMT form
+	Raw   []*ir.Raw    // one for each variant, where the kernels are written by hand
 	// Unlowered says, by target, why kernels are missing; nil when none are.
 	Unlowered map[Target]error
 }
@@ -57,15 +59,7 @@ func Bind(in Input) (*Result, error) {
 		Op:        &Op{Name: first.Name, Static: in.Static, Hash: in.Hash},
 		Unlowered: map[Target]error{},
 	}
-	var plans []*plan.Plan
-	for _, p := range in.Programs {
-		pl, err := plan.New(p)
-		if err != nil {
-			r.Unlowered[C], r.Unlowered[MSL] = err, err
-			pl = &plan.Plan{Program: p}
-		}
-		plans = append(plans, pl)
-	}
+	plans := r.plans(in.Programs)
 	r.Plans = plans
 	x := newIndex(plans[0])
 	r.Op.Axes = x.axes(plans[0])
@@ -81,7 +75,11 @@ func Bind(in Input) (*Result, error) {
 		if len(newIndex(pl).order) != len(x.order) {
 			return nil, fmt.Errorf("bind: %s: variants are planned over different axes", first.Name)
 		}
-		r.variant(in, pl)
+		if pl.Program.Raw != nil {
+			r.raw(in, pl.Program)
+		} else {
+			r.variant(in, pl)
+		}
 	}
 	return r, nil
 }
@@ -123,13 +121,13 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		fields := block.Layout()
 		if vk != nil {
 			vk.Func.Fields, vk.Func.Doc = fields, describe(k)
-			out.Guarded = vk.Func.Guarded
+			out.Guarded, out.Faults = vk.Func.Guarded, faults(vk.Func)
 			out.CPU = CPULaunch{Grid: grid(x, vk.Grid), Cost: x.of(vk.Cost), CostPer: vk.CostPer, Scratch: vk.Scratch}
 			r.C = append(r.C, vk.Func)
 		}
 		if sk != nil {
 			sk.Func.Fields, sk.Func.Doc = fields, describe(k)
-			out.Guarded = sk.Func.Guarded
+			out.Guarded, out.Faults = sk.Func.Guarded, faults(sk.Func)
 			out.GPU = GPULaunch{Threads: sk.Threads}
 			for _, d := range sk.Grid {
 				out.GPU.Grid = append(out.GPU.Grid, GridDim{x.of(d.Axes), d.Tile})
@@ -160,6 +158,16 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		v.Kernels, v.Temps = nil, nil
 	}
 	r.Op.Variants = append(r.Op.Variants, v)
+}
+
+// faults reports whether f may set the fault word.
+func faults(f *ir.Func) bool {
+	found := false
+	ir.WalkStmts(f.Body, func(s ir.Stmt) {
+		_, is := s.(*ir.Fault)
+		found = found || is
+	})
+	return found
 }
 
 func (r *Result) unlowered(t Target, err error) {

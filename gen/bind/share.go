@@ -15,7 +15,7 @@ import (
 func Share(ops []*Result) {
 	first := map[string]string{}
 	for _, r := range ops {
-		if len(r.Unlowered) > 0 {
+		if len(r.Raw) > 0 || len(r.Unlowered) > 0 {
 			continue // without both forms there is nothing to compare
 		}
 		for v := range r.Op.Variants {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -33,6 +34,9 @@ func TestProgramFormatRoundTrip(t *testing.T) {
 			q := reread(t, p.Name, text)
 			if got, want := outline(q), outline(p); got != want {
 				t.Fatalf("%s %v %v: got steps\n%s\nwant\n%s\nspec:\n%s", p.Name, p.Types, p.Static, got, want, text)
+			}
+			if p.Raw != nil && fmt.Sprint(rawOutline(q)) != fmt.Sprint(rawOutline(p)) {
+				t.Errorf("%s: got launches %s, want %s", p.Name, rawOutline(q), rawOutline(p))
 			}
 			if again := q.Format(); body(again) != body(text) {
 				t.Errorf("%s: printed again it differs:\n%s\nfirst:\n%s", p.Name, again, text)
@@ -89,4 +93,13 @@ func outline(p *Program) string {
 			s.Reduce.String() + " over " + axisNames(s.Over) + " of " + Key(s.Expr) + "\n")
 	}
 	return b.String()
+}
+
+// rawOutline describes the launches of a kernel written by hand.
+func rawOutline(p *Program) []string {
+	var lines []string
+	for _, l := range p.Raw.Launches {
+		lines = append(lines, fmt.Sprint(l.Name, l.Items, axisNames(l.Cost), l.CostPS, l.Scratch, l.Groups, l.Threads, l.Shared))
+	}
+	return lines
 }

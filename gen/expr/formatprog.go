@@ -16,7 +16,11 @@ func (p *Program) Format() string {
 	for _, pa := range p.Params {
 		w.param(pa)
 	}
-	w.tensors()
+	if p.Raw != nil {
+		w.rawTensors()
+	} else {
+		w.tensors()
+	}
 	w.axes()
 	if len(p.Require) > 0 {
 		w.table("require")
@@ -25,6 +29,9 @@ func (p *Program) Format() string {
 		}
 	}
 	w.save()
+	if p.Raw != nil {
+		w.raw()
+	}
 	return w.b.String()
 }
 

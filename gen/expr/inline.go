@@ -49,6 +49,8 @@ func (e *env) callHint(name string) string {
 // notElementwise returns why a spec cannot be inlined, "" if it can.
 func (u *unit) notElementwise() string {
 	switch {
+	case u.spec.Raw != nil:
+		return "its sources are written by hand"
 	case len(u.spec.Statics) > 0:
 		return "it has static choices"
 	case len(u.axes) > 0:

@@ -54,15 +54,24 @@ func (in *instance) build() *Program {
 	in.addRequires()
 	in.facts = newFacts(in.prog)
 	in.addBounds()
-	for _, d := range u.tensors {
+	if u.spec.Raw != nil {
+		in.addRaw()
+	} else {
+		in.addSteps()
+	}
+	in.checkLimits()
+	return in.prog
+}
+
+// addSteps makes the steps of all tensors but the inputs.
+func (in *instance) addSteps() {
+	for _, d := range in.u.tensors {
 		if d.Kind != spec.In && in.present(d) {
 			in.step(d)
 		}
 	}
 	in.addSaved()
 	in.prune()
-	in.checkLimits()
-	return in.prog
 }
 
 // choice returns the value of a static choice, "" if there is none.
@@ -164,7 +173,7 @@ func formatChoices(cs []Choice) string {
 // value in their steps.
 func (in *instance) addTensors() {
 	for _, d := range in.u.tensors {
-		if d.Kind == spec.Let || !in.present(d) {
+		if d.Kind == spec.Let || d.Kind == spec.Temp || !in.present(d) {
 			continue
 		}
 		if d.List.IsSet() {
@@ -181,7 +190,7 @@ func (in *instance) addTensors() {
 	}
 }
 
-var roles = map[spec.TensorKind]Role{spec.In: In, spec.InOut: InOut, spec.Let: Let, spec.Out: Out}
+var roles = map[spec.TensorKind]Role{spec.In: In, spec.InOut: InOut, spec.Let: Let, spec.Out: Out, spec.Temp: Let}
 
 func (in *instance) tensor(d *decl, name string, shape []Dim) *Tensor {
 	t := &Tensor{
@@ -303,10 +312,18 @@ func (in *instance) addRequires() {
 // checkLimits reports a program with more buffers than a kernel can bind.
 func (in *instance) checkLimits() {
 	p := in.prog
-	if n := len(p.Ins) + len(p.Outs) + 2; n > maxSlots {
+	temps := 0
+	if p.Raw != nil {
+		temps = len(p.Raw.Temps)
+	}
+	if n := len(p.Ins) + len(p.Outs) + temps + 2; n > maxSlots {
+		text := ""
+		if temps > 0 {
+			text = strconv.Itoa(temps) + " workspaces, "
+		}
 		in.list.AddHint(in.u.spec.Pos(), "split it into several specs",
-			"%s binds %d buffers: %d inputs, %d outputs, the parameter block and the fault word; at most %d are possible",
-			p.Name, n, len(p.Ins), len(p.Outs), maxSlots)
+			"%s binds %d buffers: %d inputs, %d outputs, %sthe parameter block and the fault word; at most %d are possible",
+			p.Name, n, len(p.Ins), len(p.Outs), text, maxSlots)
 	}
 	if n := len(p.Params); n > maxNames {
 		in.list.Add(in.u.spec.Pos(), "%s has %d parameters, at most %d are possible", p.Name, n, maxNames)

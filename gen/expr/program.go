@@ -55,6 +55,7 @@ type Program struct {
 	Outs    []*Tensor // outputs in declaration order, saved values last; inouts are not repeated here
 	Steps   []*Step   // every let and every output or inout assignment, in order
 	Require []Require
+	Raw     *Raw // the kernels are written by hand: there are no steps; else nil
 }
 
 // Choice is one static choice of an instance: a declared [static] value, or

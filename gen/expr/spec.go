@@ -9,8 +9,9 @@ import (
 type Spec struct {
 	Name   string // lower_snake_case, the name of the file
 	Group  string
-	File   string // slash-separated, relative to the module root
-	GoName string // exported
+	File   string   // slash-separated, relative to the module root
+	GoName string   // exported
+	Also   []string // other names
 	Doc    string
 	Source string // where the formula comes from
 
@@ -28,6 +29,7 @@ type Spec struct {
 	Instances []*Program
 	TypeNames map[string]string
 
+	Raw     *spec.Raw // nil unless the kernels are written by hand
 	Grad    *GradDecl // nil when the spec declares no gradient
 	Fuses   string    // the pattern as written, "" when there is none
 	Pattern *Pattern  // Fuses, parsed
@@ -39,12 +41,37 @@ type ChoiceSet struct {
 	Values []string
 }
 
-// GradDecl asks for a derived gradient.
+// GradDecl asks for a gradient: a derived one, or one that is a spec.
 type GradDecl struct {
-	Name   string   // of the derived op
-	GoName string   // its exported Go name
-	Wrt    []string // float inputs
-	From   []string // the float outputs that carry a cotangent
+	Name   string      // of the gradient op
+	GoName string      // its exported Go name
+	Wrt    []string    // float inputs
+	From   []string    // the float outputs that carry a cotangent
+	Kernel *GradKernel // the spec that computes it, then Wrt and From are empty; nil when it is derived
+}
+
+// GradKernel is a gradient that is a spec. What an input or output of it stands
+// for is an input or output of the forward spec by its name, or d_NAME for a
+// cotangent; where In and Out say nothing, it is what has the same name.
+type GradKernel struct {
+	Name   string // of the spec
+	Pos    diag.Pos
+	Static []ChoiceCase
+	In     []Renaming
+	Out    []Renaming
+}
+
+// ChoiceCase says which choices of a GradKernel go with choices of the forward
+// spec.
+type ChoiceCase struct {
+	When, Then []Choice
+	Pos        diag.Pos // of Then
+}
+
+// Renaming says what a tensor of a GradKernel stands for.
+type Renaming struct {
+	Kernel, Forward string
+	Pos             diag.Pos // of Kernel
 }
 
 // Pattern is a call of a spec (Args set) or an input of the fusing spec.
@@ -100,6 +127,7 @@ func (c *checker) check(u *unit) *Spec {
 		Name: s.Name, Group: s.Group, File: s.File, GoName: s.GoName,
 		Doc: s.Doc.Value, Source: s.Source.Value,
 		TypeNames: u.typeNames(), Choices: u.choices(), Fuses: s.Pattern.Value,
+		Raw: s.Raw, Also: names(s.Also),
 	}
 	for _, v := range s.Types {
 		out.TypeVars = append(out.TypeVars, v.Name.Value)

@@ -123,7 +123,7 @@ func (u *unit) countUse(a ast) {
 }
 
 var tensorWords = map[spec.TensorKind]string{
-	spec.In: "input", spec.InOut: "inout", spec.Let: "let", spec.Out: "output",
+	spec.In: "input", spec.InOut: "inout", spec.Let: "let", spec.Out: "output", spec.Temp: "workspace",
 }
 
 func (u *unit) tensor(t *spec.Tensor) {
@@ -190,12 +190,14 @@ func (u *unit) staticValues(name string) []string {
 	return nil
 }
 
-func values(s spec.Static) []string {
-	var vs []string
-	for _, v := range s.Values {
-		vs = append(vs, v.Value)
+func values(s spec.Static) []string { return names(s.Values) }
+
+func names(texts []spec.Text) []string {
+	var list []string
+	for _, t := range texts {
+		list = append(list, t.Value)
 	}
-	return vs
+	return list
 }
 
 func contains(list []string, s string) bool {

@@ -21,6 +21,10 @@ func (u *unit) checkUses() {
 	if u.unparsed {
 		return
 	}
+	if u.spec.Raw != nil {
+		u.unusedTypes() // what its sources use is not known
+		return
+	}
 	for _, p := range u.spec.Params {
 		if u.uses[p.Name.Value] == 0 {
 			u.list.Add(p.Name.Pos(), "the parameter %s is not used", p.Name.Value)
@@ -105,10 +109,14 @@ func (u *unit) grad() *GradDecl {
 	if g.Name.IsSet() {
 		out.Name, out.GoName = g.Name.Value, spec.GoName(g.Name.Value)
 	}
+	if g.Kernel.IsSet() {
+		out.Kernel = u.gradKernel(g)
+		return out
+	}
 	for _, t := range g.Wrt {
 		d := u.decl(t.Value)
 		switch {
-		case d == nil || d.Kind == spec.Let || d.Kind == spec.Out:
+		case d == nil || d.Kind != spec.In && d.Kind != spec.InOut:
 			u.list.Add(t.Pos(), "wrt names %q, which is no input", t.Value)
 		case !u.isFloat(d):
 			u.list.Add(t.Pos(), "wrt names the %s input %s; only float inputs have a gradient", u.typeName(d), d.name)
@@ -178,7 +186,7 @@ func (c *checker) pattern(u *unit) *Pattern {
 func (c *checker) patternOf(u *unit, a ast) *Pattern {
 	switch a := a.(type) {
 	case *astName:
-		if d := u.decl(a.name); d == nil && !u.isParam(a.name) || d != nil && (d.Kind == spec.Let || d.Kind == spec.Out) {
+		if d := u.decl(a.name); d == nil && !u.isParam(a.name) || d != nil && d.Kind != spec.In && d.Kind != spec.InOut {
 			u.list.Add(a.pos(), "the pattern names %q, which is no input or parameter of %s", a.name, u.spec.Name)
 		}
 		return &Pattern{Name: a.name}

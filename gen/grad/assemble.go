@@ -36,6 +36,7 @@ func (b *builder) assemble(name string) *Result {
 		wantOut: make([]bool, len(b.p.Outs)),
 	}
 	for _, s := range b.steps {
+		s.Expr = b.unrounded(s.Expr)
 		a.want(s.Expr)
 	}
 	for _, s := range b.p.Steps {

@@ -14,10 +14,12 @@ import (
 	"github.com/kernelgen/kgen/gen/spec"
 )
 
-// catalogue returns the checked specs of the repository.
+// catalogue returns the checked specs of the repository, but for those whose
+// kernels, and gradients, are written by hand.
 var catalogue = sync.OnceValues(func() ([]*expr.Spec, error) {
 	set, list := spec.Load(os.DirFS("../.."), "specs")
 	specs, more := expr.Check(set)
+	specs = slices.DeleteFunc(specs, func(s *expr.Spec) bool { return s.Raw != nil })
 	return specs, append(list, more...).Err()
 })
 

@@ -55,6 +55,27 @@ func (b *builder) worthReading(t *expr.Tensor, e expr.Expr) bool {
 	return t.Type == expr.F32 && !slices.Contains(b.narrow, t.Name) && hasCall(e)
 }
 
+// unrounded is e with the values of narrow outputs computed again where a function
+// is taken of them: as a factor a rounded value is off by its rounding, but the
+// exponential of a logarithm near -10, kept in half, by ten times that.
+func (b *builder) unrounded(e expr.Expr) expr.Expr {
+	return expr.Rewrite(e, func(e expr.Expr) expr.Expr {
+		if _, ok := e.(*expr.Call); !ok {
+			return e
+		}
+		return expr.Rewrite(e, func(e expr.Expr) expr.Expr {
+			r, ok := e.(*expr.Read)
+			if !ok || r.Idx != nil || r.T.Role != expr.Out || r.T.Save || !slices.Contains(b.narrow, r.T.Name) {
+				return e
+			}
+			if s := b.stepOf(r.T); s.Reduce == expr.NoReduce {
+				return unstopped(s.Expr)
+			}
+			return e
+		})
+	})
+}
+
 func hasCall(e expr.Expr) bool {
 	found := false
 	expr.Walk(e, func(e expr.Expr) bool {

@@ -39,6 +39,9 @@ func (r *Result) Named(p *expr.Program) map[string]Array {
 // Run runs p on call. Errors name op, tensor and sizes; a position outside its
 // bounds gives a *BoundsError, a condition that does not hold a *RequireError.
 func Run(p *expr.Program, call Call) (*Result, error) {
+	if p.Raw != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, errRaw)
+	}
 	sizes, err := Check(p, call)
 	if err != nil {
 		return nil, err

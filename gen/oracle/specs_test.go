@@ -70,6 +70,9 @@ func TestEverySpecRuns(t *testing.T) {
 		t.Errorf("%d specs, the catalogue has more", len(specs))
 	}
 	for _, s := range specs {
+		if s.Raw != nil {
+			continue // its reference is written by hand
+		}
 		for _, p := range s.Instances {
 			for seed := range uint64(8) {
 				runSample(t, p, seed)

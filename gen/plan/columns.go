@@ -6,10 +6,14 @@ import (
 	"github.com/kernelgen/kgen/gen/expr"
 )
 
-// RowBlock is the number of rows whose column sums a row program adds up: their
-// traffic is a sixteenth of a pass over the rows, and there are as many blocks
-// to spread over workers and threadgroups as rows, by sixteen.
-const RowBlock = 16
+// The numbers of rows whose column sums a row program adds up before it leaves
+// them: beside what it has to do for each row, and when there is nothing else to
+// do. The sums cost two passes over a row in so many, and so many fewer rows can
+// be spread over workers and threadgroups.
+const (
+	joinedRows = 16
+	summedRows = 32
+)
 
 // joinColumns lets a row program sum along the columns of what it reads, instead
 // of a kernel that reads it all again: the row kernel leaves the sums of each
@@ -27,6 +31,29 @@ func (b *builder) joinColumns() {
 			}
 		}
 	}
+}
+
+// splitColumns makes two kernels of a sum over all rows of a matrix: one that goes
+// along the rows, block by block, and one that adds up the blocks. A kernel that
+// goes down the columns reads a little of every row at a time, and finds no more
+// work to spread than there are columns.
+func (b *builder) splitColumns() {
+	for _, c := range slices.Clone(b.plan.Kernels) {
+		if !sumsColumns(c) || !b.goesDown(c) {
+			continue
+		}
+		rows := &Kernel{Shape: Rows, Par: c.Red, Red: c.Par, Chunk: b.chunk(c.Red, "sums", summedRows)}
+		b.plan.Kernels = slices.Insert(b.plan.Kernels, slices.Index(b.plan.Kernels, c), rows)
+		b.join(rows, c)
+	}
+}
+
+// goesDown reports whether c reads a tensor of which its results are the rows'
+// elements, added up over all rows.
+func (b *builder) goesDown(c *Kernel) bool {
+	return len(c.Par) > 0 && slices.ContainsFunc(c.Reads(), func(t *expr.Tensor) bool {
+		return slices.Equal(t.Axes, concat(c.Red, c.Par))
+	}) && !slices.ContainsFunc(c.Red, b.isChunk)
 }
 
 // sumsColumns reports whether c adds up floats along columns, and no more.
@@ -81,7 +108,7 @@ func (b *builder) stageReads(c *Kernel, t *expr.Tensor) bool {
 // join moves the terms of c's sums into r; c, after r, adds up the blocks.
 func (b *builder) join(r, c *Kernel) {
 	if r.Chunk == nil {
-		r.Chunk = b.chunk(r.Par, "blocks", RowBlock)
+		r.Chunk = b.chunk(r.Par, "blocks", joinedRows)
 	}
 	for _, s := range c.Stages {
 		part := &expr.Tensor{

@@ -184,6 +184,7 @@ func New(p *expr.Program) (*Plan, error) {
 		return nil, fmt.Errorf("%s: %w", p.Name, errOverwritten)
 	}
 	b.joinColumns()
+	b.splitColumns()
 	if p.Family != "" && !b.hasFamily(p.Family) {
 		return nil, fmt.Errorf("%s: family is pinned to %q, but the kernels are %s", p.Name, p.Family, b.shapes())
 	}

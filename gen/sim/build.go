@@ -102,13 +102,15 @@ func (b *builder) program(name string, text []byte) (*Program, error) {
 }
 
 func (b *builder) build(text []byte) (*built, error) {
+	text, from := withoutOrigins(text)
 	text, err := active(b.ctx, b.cc, text)
 	if err != nil {
 		return nil, err
 	}
 	s := parse(text)
+	s.origins = from
 	if list := append(s.runRules(), s.outsideRules()...); len(list) > 0 {
-		return nil, errors.New(list[0].String())
+		return nil, errors.New(from.name(list)[0].String())
 	}
 	glue, err := s.glue()
 	if err != nil {
@@ -229,7 +231,7 @@ func (b *builder) compile(s *source, e edits, dir, headers, object string, code 
 		return err
 	}
 	if failed {
-		return refusal(s.diagnostics(text, e), text)
+		return refusal(s.origins.name(s.diagnostics(text, e)), text)
 	}
 	link := append(b.san.flags(), "source.o", object, "-o", programName, "-lm")
 	if b.library {

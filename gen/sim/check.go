@@ -18,6 +18,7 @@ var include embed.FS
 
 // Finding is one thing that a check found, at a line and column from 1.
 type Finding struct {
+	File      string // that a #line directive names; "" for the source itself
 	Line, Col int
 	// Outside says that the source uses what the stand-in does not model: it
 	// may well be right, and is not judged. Otherwise Apple's compiler would
@@ -28,9 +29,9 @@ type Finding struct {
 
 func (f Finding) String() string {
 	if f.Outside {
-		return fmt.Sprintf("%d:%d: outside the checked subset: %s", f.Line, f.Col, f.Text)
+		return inFile(f.File, fmt.Sprintf("%d:%d: outside the checked subset: %s", f.Line, f.Col, f.Text))
 	}
-	return fmt.Sprintf("%d:%d: error: %s", f.Line, f.Col, f.Text)
+	return inFile(f.File, fmt.Sprintf("%d:%d: error: %s", f.Line, f.Col, f.Text))
 }
 
 // Verdict sums up the findings of a source.
@@ -76,6 +77,7 @@ func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
 	if err := writeHeaders(filepath.Join(dir, "include")); err != nil {
 		return nil, fmt.Errorf("sim: check %s: %w", name, err)
 	}
+	src, from := withoutOrigins(src)
 	text, err := active(ctx, cc, src)
 	if err != nil {
 		return nil, fmt.Errorf("sim: check %s: %w", name, err)
@@ -86,7 +88,7 @@ func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sim: check %s: %w", name, err)
 	}
-	return combine(list, found), nil
+	return from.name(combine(list, found)), nil
 }
 
 const sourceName = "source.metal"

@@ -21,6 +21,7 @@ type source struct {
 	attrs   map[int][]attribute // by the index in code of the token after them
 	spans   [][2]int            // the bytes of each [[...]] list
 	kernels []kernelDecl
+	origins origins // of its lines
 }
 
 // space is what a pointer or reference points into.

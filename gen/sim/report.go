@@ -25,13 +25,14 @@ const (
 // Metal source; both are 0 where no place is known.
 type Report struct {
 	Kind      ReportKind
+	File      string // that a #line directive names; "" for the source itself
 	Line, Col int
 	Text      string
 	Raw       string // as the sanitizer wrote it
 }
 
 func (r Report) String() string {
-	return fmt.Sprintf("%d:%d: %s: %s", r.Line, r.Col, r.Kind, r.Text)
+	return inFile(r.File, fmt.Sprintf("%d:%d: %s: %s", r.Line, r.Col, r.Kind, r.Text))
 }
 
 var (
@@ -52,6 +53,7 @@ func (p *Program) reports(text string) (list []Report, failure string) {
 	seen := map[string]bool{}
 	var arena addresses
 	add := func(r Report) {
+		r.File, r.Line = p.src.origins.of(r.Line)
 		if key := r.String(); !seen[key] {
 			seen[key] = true
 			list = append(list, r)
@@ -211,7 +213,8 @@ func (p *Program) race(lines []string) Report {
 		if who == "" {
 			who = m[4]
 		}
-		parts = append(parts, fmt.Sprintf("%s of %s bytes by %s in line %d", strings.ToLower(m[2]), m[3], who, at.line))
+		_, named := p.src.origins.of(at.line)
+		parts = append(parts, fmt.Sprintf("%s of %s bytes by %s in line %d", strings.ToLower(m[2]), m[3], who, named))
 		if r.Line == 0 {
 			r.Line, r.Col = at.line, at.col
 		}

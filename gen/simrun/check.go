@@ -25,10 +25,18 @@ type Outcome struct {
 // Clean reports whether nothing was found.
 func (o *Outcome) Clean() bool { return len(o.Reports) == 0 && len(o.Differences) == 0 }
 
+// A Reference computes what a call should give.
+type Reference func(p *expr.Program, call oracle.Call) (*oracle.Result, error)
+
 // Check runs a variant of op, whose kernels are in program, on several shapes,
-// with extents of one and of zero among them. The error says that it could not
-// be run.
+// with extents of one and of zero among them, and compares the results with
+// those of the oracle. The error says that it could not be run.
 func Check(ctx context.Context, program *sim.Program, op *bind.Op, variant int) (*Outcome, error) {
+	return CheckBy(ctx, program, op, variant, oracle.Run)
+}
+
+// CheckBy is Check with another reference than the oracle.
+func CheckBy(ctx context.Context, program *sim.Program, op *bind.Op, variant int, ref Reference) (*Outcome, error) {
 	v := &op.Variants[variant]
 	o := &Outcome{}
 	for round := range rounds {
@@ -42,7 +50,7 @@ func Check(ctx context.Context, program *sim.Program, op *bind.Op, variant int) 
 		}
 		o.Calls++
 		o.Reports = append(o.Reports, l.reports...)
-		diffs, err := l.compare(sizes)
+		diffs, err := l.compare(sizes, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +63,9 @@ func Check(ctx context.Context, program *sim.Program, op *bind.Op, variant int) 
 }
 
 // compare returns a line for each result that is not the oracle's.
-func (l *launcher) compare(sizes *oracle.Sizes) ([]string, error) {
+func (l *launcher) compare(sizes *oracle.Sizes, ref Reference) ([]string, error) {
 	p := l.variant.Program
-	want, err := oracle.Run(p, l.call)
+	want, err := ref(p, l.call)
 	var bounds *oracle.BoundsError
 	if errors.As(err, &bounds) {
 		// Where nothing is computed a kernel may read no value and find none.
@@ -73,7 +81,7 @@ func (l *launcher) compare(sizes *oracle.Sizes) ([]string, error) {
 		return []string{l.describe() + ": a fault, the reference gives none"}, nil
 	}
 	expected := append(want.Outs, want.InOuts...)
-	spread, err := l.spread(expected)
+	spread, err := l.spread(expected, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +118,7 @@ func resultTensors(p *expr.Program) []*expr.Tensor {
 
 // spread returns how far each result moves when the f32 inputs move by a
 // rounding error: what no f32 computation can be expected to do better than.
-func (l *launcher) spread(at []oracle.Array) ([][]float64, error) {
+func (l *launcher) spread(at []oracle.Array, ref Reference) ([][]float64, error) {
 	spread := make([][]float64, len(at))
 	for i := range at {
 		spread[i] = make([]float64, len(at[i].Data))
@@ -118,7 +126,7 @@ func (l *launcher) spread(at []oracle.Array) ([][]float64, error) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const moves = 4
 	for range moves {
-		r, err := oracle.Run(l.variant.Program, moved(rng, l.variant.Program, l.call))
+		r, err := ref(l.variant.Program, moved(rng, l.variant.Program, l.call))
 		if err != nil {
 			return nil, err
 		}

@@ -22,6 +22,7 @@ type launcher struct {
 	tensors [][]byte // inputs, outputs, workspaces
 	fault   []byte   // the fault word
 	reports []sim.Report
+	stopped bool // a kernel did not end
 }
 
 // faultBytes is the size of the fault word: lock, set, op and tensor as int32,
@@ -100,6 +101,7 @@ func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err 
 	}
 	l.reports = append(l.reports, r.Reports...)
 	if r.Buffers == nil {
+		l.stopped = true
 		return false, nil
 	}
 	for slot, b := range k.Buffers {

@@ -11,8 +11,9 @@ import (
 
 // decoder turns the tree of a file into a Spec and collects the mistakes.
 type decoder struct {
-	spec *Spec
-	list diag.List
+	spec  *Spec
+	list  diag.List
+	isRaw bool // the file has [raw]
 }
 
 var (
@@ -29,10 +30,18 @@ func (d *decoder) file(root *node) {
 	s.Source = t.text("source")
 	s.Family = d.oneOf(t.text("family"), "family", families)
 	d.goName(t.text("go"))
+	s.Also = t.texts("also")
+	for _, name := range s.Also {
+		if !isLowerIdent(name.Value) {
+			d.list.Add(name.Pos(), "%q is no lower-case identifier, so it cannot name a kernel", name.Value)
+		}
+	}
 	d.types(t)
 	d.tables(t, "static", d.static)
 	d.tables(t, "param", d.param)
-	for _, k := range []TensorKind{In, InOut, Let, Out} {
+	raw := t.get("raw")
+	d.isRaw = raw != nil
+	for _, k := range []TensorKind{In, InOut, Let, Out, Temp} {
 		d.tables(t, k.String(), func(n *node) { d.tensor(k, n) })
 	}
 	sort.SliceStable(s.Tensors, func(i, j int) bool { return s.Tensors[i].Name.start < s.Tensors[j].Name.start })
@@ -41,6 +50,7 @@ func (d *decoder) file(root *node) {
 	d.save(t.get("save"))
 	d.grad(t.get("grad"))
 	d.fuses(t.get("fuses"))
+	d.raw(raw, root)
 	t.finish()
 	d.outputs(root)
 }
@@ -213,10 +223,8 @@ func (d *decoder) grad(n *node) {
 		return
 	}
 	t := d.table(n, "[grad]")
-	if n.child("wrt") == nil {
-		d.list.Add(t.pos(), "[grad] lacks the key wrt")
-	}
 	g := &Grad{Pos: t.pos(), Wrt: t.texts("wrt"), From: t.texts("from"), Name: t.text("name")}
+	d.gradKernel(t, g)
 	if g.Name.IsSet() && !isLowerIdent(g.Name.Value) {
 		d.list.Add(g.Name.Pos(), "%q is no lower-case identifier, so it cannot name a gradient", g.Name.Value)
 	}

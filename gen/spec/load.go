@@ -12,9 +12,9 @@ import (
 )
 
 // Load reads all files GROUP/NAME.toml below dir of fsys, in order of their
-// paths. It reports one syntax error for each file, and every other mistake of
-// every file; the Set holds all files that are valid TOML. Other files are left
-// alone, hidden ones included.
+// paths, and the sources beside those with [raw]. It reports one syntax error
+// for each file, and every other mistake of every file; the Set holds all files
+// that are valid TOML. Other files are left alone, hidden ones included.
 func Load(fsys fs.FS, dir string) (*Set, diag.List) {
 	set := &Set{sources: map[string]*source{}}
 	files, list := findFiles(fsys, dir)
@@ -25,6 +25,11 @@ func Load(fsys fs.FS, dir string) (*Set, diag.List) {
 			continue
 		}
 		list = append(list, set.add(f, src)...)
+	}
+	for _, s := range set.Specs {
+		if s.Raw != nil {
+			list = append(list, set.addSources(fsys, s)...)
+		}
 	}
 	if len(files) == 0 && len(list) == 0 {
 		list.AddHint(diag.Pos{File: dir}, "put a kernel into "+path.Join(dir, "GROUP", "NAME.toml"),

@@ -1,6 +1,10 @@
 package spec
 
-import "github.com/kernelgen/kgen/gen/diag"
+import (
+	"slices"
+
+	"github.com/kernelgen/kgen/gen/diag"
+)
 
 // Spec is one spec file as written. Texts that the file lacks are not set.
 type Spec struct {
@@ -10,16 +14,18 @@ type Spec struct {
 	GoName string // exported Go name: the key go, else GoName(Name)
 
 	Doc, Source, Family, Go Text
+	Also                    []Text // other names of the kernel
 
 	Types    []TypeVar
 	Statics  []Static
 	Params   []Param
-	Tensors  []Tensor // in, inout, let and out tables, in the order of the file
+	Tensors  []Tensor // in, inout, let, out and temp tables, in the order of the file
 	Axes     []Entry  // [axes]
 	Requires []Entry  // [require]
 	Save     []Text   // names of lets
 	Grad     *Grad
 	Pattern  Text // [fuses] pattern
+	Raw      *Raw // [raw]: the kernels are written by hand; nil when they are not
 }
 
 // Pos returns the first place of the file, for what concerns it as a whole.
@@ -61,14 +67,15 @@ const (
 	InOut
 	Let
 	Out
+	Temp // a workspace between the launches of a kernel written by hand
 )
 
 // String returns the name of the table.
 func (k TensorKind) String() string {
-	return [...]string{"in", "inout", "let", "out"}[k]
+	return [...]string{"in", "inout", "let", "out", "temp"}[k]
 }
 
-// Tensor is an in, inout, let or out table. Keys that its kind does not have
+// Tensor is an in, inout, let, out or temp table. Keys that its kind does not have
 // are never set.
 type Tensor struct {
 	Kind     TensorKind
@@ -96,11 +103,18 @@ type Shape struct {
 // IsSet reports whether the file gives a shape.
 func (s Shape) IsSet() bool { return s.Text.IsSet() || len(s.Cases) > 0 }
 
-// Grad is the [grad] table.
+// Grad is the [grad] table. The gradient is derived with respect to Wrt, or it
+// is the spec named Kernel.
 type Grad struct {
 	Pos       diag.Pos
 	Wrt, From []Text
 	Name      Text
+
+	// Of a Kernel: its static choices by conditions on those of this spec, and
+	// what its inputs and outputs, by name, stand for.
+	Kernel  Text
+	Static  []Entry
+	In, Out []Entry
 }
 
 // Set holds all specs of a folder, sorted by file, and the text of every file.
@@ -108,6 +122,12 @@ type Set struct {
 	Specs   []*Spec
 	Broken  []string // names of specs whose files are not valid TOML
 	sources map[string]*source
+}
+
+// Has reports whether the set holds a spec of the given name, be it right or
+// wrong.
+func (s *Set) Has(name string) bool {
+	return slices.Contains(s.Broken, name) || slices.ContainsFunc(s.Specs, func(x *Spec) bool { return x.Name == name })
 }
 
 // Source returns the text of a file as positions count it: without byte order

@@ -12,6 +12,8 @@ func (d *decoder) tensor(kind TensorKind, n *node) {
 	if kind != Let {
 		x.Shape = d.shape(t)
 		x.Type = t.text("type")
+	}
+	if kind != Let && kind != Temp {
 		x.Optional = t.flag("optional")
 	}
 	if kind == In || kind == InOut {
@@ -20,9 +22,13 @@ func (d *decoder) tensor(kind TensorKind, n *node) {
 		x.Except = t.text("except")
 		d.together(t, "except", "bounds")
 	}
-	if kind == In {
+	switch {
+	case kind == In:
 		x.List = t.text("list")
-	} else {
+	case kind == Temp:
+	case d.isRaw:
+		x.Expr = t.text("expr") // refused where [raw] is read
+	default:
 		x.Expr = t.need("expr")
 	}
 	if kind == Let || kind == Out {

@@ -86,6 +86,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 14745600},
 			C:          closs.AccuracyF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_accuracy_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 6}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -116,6 +117,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 14745600},
 			C:          closs.AccuracyF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_accuracy_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 6}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -146,6 +148,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 14745600},
 			C:          closs.AccuracyF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_accuracy_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 6}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},

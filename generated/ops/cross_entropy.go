@@ -124,6 +124,7 @@ var crossEntropyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 60000},
 			C:          closs.CrossEntropyF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}},
 		Ref: crossEntropyF32Ref,
 	}, {
@@ -137,6 +138,7 @@ var crossEntropyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 60000},
 			C:          closs.CrossEntropyF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}},
 		Ref: crossEntropyF16Ref,
 	}, {
@@ -150,6 +152,7 @@ var crossEntropyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 60000},
 			C:          closs.CrossEntropyBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}},
 		Ref: crossEntropyBF16Ref,
 	}},
@@ -194,6 +197,7 @@ var crossEntropyGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 78400},
 			C:          closs.CrossEntropyGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: crossEntropyGradF32Ref,
 	}, {
@@ -207,6 +211,7 @@ var crossEntropyGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 78400},
 			C:          closs.CrossEntropyGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: crossEntropyGradF16Ref,
 	}, {
@@ -220,6 +225,7 @@ var crossEntropyGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 78400},
 			C:          closs.CrossEntropyGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: crossEntropyGradBF16Ref,
 	}},

@@ -125,6 +125,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          closs.CrossEntropyMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -133,6 +134,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
 			C:          closs.CrossEntropyMeanF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -155,6 +157,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          closs.CrossEntropyMeanF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -163,6 +166,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
 			C:          closs.CrossEntropyMeanF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -185,6 +189,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          closs.CrossEntropyMeanBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -193,6 +198,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
 			C:          closs.CrossEntropyMeanBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -245,6 +251,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 43650},
 			C:          closs.CrossEntropyMeanGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradF32Ref,
 	}, {
@@ -258,6 +265,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 43650},
 			C:          closs.CrossEntropyMeanGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradF16Ref,
 	}, {
@@ -271,6 +279,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 43650},
 			C:          closs.CrossEntropyMeanGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradBF16Ref,
 	}},

@@ -100,6 +100,7 @@ var embeddingOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          cindex.EmbeddingF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: embeddingF32Ref,
 	}, {
@@ -113,6 +114,7 @@ var embeddingOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          cindex.EmbeddingF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: embeddingF16Ref,
 	}, {
@@ -126,6 +128,7 @@ var embeddingOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          cindex.EmbeddingBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: embeddingBF16Ref,
 	}},
@@ -165,6 +168,7 @@ var embeddingBackwardOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}},
 		Ref: embeddingBackwardF32Ref,
 	}, {
@@ -179,6 +183,7 @@ var embeddingBackwardOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 3, Write: true}},
@@ -201,6 +206,7 @@ var embeddingBackwardOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 3, Write: true}},

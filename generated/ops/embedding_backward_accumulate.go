@@ -70,6 +70,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardAccumulateF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true}},
@@ -92,6 +93,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardAccumulateF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true}},
@@ -114,6 +116,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardAccumulateBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true}},

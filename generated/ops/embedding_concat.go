@@ -101,6 +101,7 @@ var embeddingConcatOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 2400},
 			C:          cindex.EmbeddingConcatF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: embeddingConcatF32Ref,
 	}, {
@@ -114,6 +115,7 @@ var embeddingConcatOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 2400},
 			C:          cindex.EmbeddingConcatF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: embeddingConcatF16Ref,
 	}, {
@@ -127,6 +129,7 @@ var embeddingConcatOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 2400},
 			C:          cindex.EmbeddingConcatBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Faults:     true,
 		}},
 		Ref: embeddingConcatBF16Ref,
 	}},
@@ -167,6 +170,7 @@ var embeddingConcatGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cindex.EmbeddingConcatGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}},
 		Ref: embeddingConcatGradF32Ref,
 	}, {
@@ -181,6 +185,7 @@ var embeddingConcatGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cindex.EmbeddingConcatGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_concat_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 3, Write: true}},
@@ -203,6 +208,7 @@ var embeddingConcatGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cindex.EmbeddingConcatGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Threads: 64},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_concat_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 3, Write: true}},

@@ -37,7 +37,7 @@ func LogSoftmaxDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 // LogSoftmaxGrad computes the gradient of LogSoftmax: the cotangents of its
 // operands from those of its results.
 //
-//	y     [R..., D]  logarithms of the probabilities
+//	x     [R..., D]  logits
 //	dY    [R..., D]  cotangent of y
 //	→ dX  [R..., D]  cotangent of x
 //
@@ -45,19 +45,19 @@ func LogSoftmaxDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LogSoftmaxGrad[T float32 | runtime.Float16 | runtime.BFloat16](y, dY runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	b := runtime.Immediate(y.Untyped(), dY.Untyped())
-	dX := LogSoftmaxGradDeferred(b, y, dY)
+func LogSoftmaxGrad[T float32 | runtime.Float16 | runtime.BFloat16](x, dY runtime.Tensor[T]) (runtime.Tensor[T], error) {
+	b := runtime.Immediate(x.Untyped(), dY.Untyped())
+	dX := LogSoftmaxGradDeferred(b, x, dY)
 	return dX, runtime.Finish(b, dX.Untyped())
 }
 
 // LogSoftmaxGradDeferred is LogSoftmaxGrad, recorded in b. Its errors are
 // those of LogSoftmaxGrad: the batch keeps the first one, and Sync returns
 // it.
-func LogSoftmaxGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, y, dY runtime.Tensor[T]) runtime.Tensor[T] {
+func LogSoftmaxGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, dY runtime.Tensor[T]) runtime.Tensor[T] {
 	var call runtime.Call
 	call.Begin(b, &logSoftmaxGradOp)
-	call.In(y.Untyped())
+	call.In(x.Untyped())
 	call.In(dY.Untyped())
 	call.Record("")
 	return runtime.Out[T](&call, 0)
@@ -120,7 +120,7 @@ var logSoftmaxOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &logSoftmaxGradOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromOut, Index: 0}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0},
 	},
 }
@@ -135,7 +135,7 @@ var logSoftmaxGradOp = runtime.Op{
 		{Name: "D"},
 	},
 	Ins: []runtime.Arg{
-		{Name: "y", Shape: []runtime.Dim{{0}, {1}}},
+		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {1}}},
 	},
 	Outs: []runtime.Arg{
@@ -146,10 +146,10 @@ var logSoftmaxGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 2800},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
 			C:          crows.LogSoftmaxGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -159,10 +159,10 @@ var logSoftmaxGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 2800},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
 			C:          crows.LogSoftmaxGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -172,10 +172,10 @@ var logSoftmaxGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 2800},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
 			C:          crows.LogSoftmaxGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},

@@ -173,22 +173,62 @@ func logSoftmaxBF16Ref(c *runtime.RefCall) {
 	}
 }
 
-// logSoftmaxGradF32Ref computes log_softmax_grad in float64, one loop nest for each step: y f32, d_y f32, d_x f32.
+// logSoftmaxGradF32Ref computes log_softmax_grad in float64, one loop nest for each step: x f32, d_y f32, d_x f32.
 func logSoftmaxGradF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
-	t_y := runtime.RefSlice[float32](c, 0)
+	t_x := runtime.RefSlice[float32](c, 0)
 	t_d_y := runtime.RefSlice[float32](c, 1)
 	t_d_x := runtime.RefSlice[float32](c, 2)
 
+	// top[R]: max over D
+	l_top := make([]float64, nR)
+	for iR := range nR {
+		acc1 := math.Inf(-1)
+		for iD := range nD {
+			acc1 = max(acc1, float64(t_x[iR*nD+iD]))
+		}
+		l_top[iR] = acc1
+	}
+
+	// base[R]
+	l_base := make([]float64, nR)
+	for iR := range nR {
+		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
+	}
+
+	// e[R, D]
+	l_e := make([]float64, nR*nD)
+	for iR := range nR {
+		for iD := range nD {
+			l_e[iR*nD+iD] = math.Exp(float64(t_x[iR*nD+iD]) - l_base[iR])
+		}
+	}
+
+	// total[R]: sum over D
+	l_total := make([]float64, nR)
+	for iR := range nR {
+		acc2 := 0.0
+		for iD := range nD {
+			acc2 += l_e[iR*nD+iD]
+		}
+		l_total[iR] = acc2
+	}
+
+	// logtotal[R]
+	l_logtotal := make([]float64, nR)
+	for iR := range nR {
+		l_logtotal[iR] = math.Log(runtime.Where(l_total[iR] == 0.0, 1.0, l_total[iR]))
+	}
+
 	// d_logtotal_part[R]: sum over D
 	l_d_logtotal_part := make([]float64, nR)
 	for iR := range nR {
-		acc1 := 0.0
+		acc3 := 0.0
 		for iD := range nD {
-			acc1 += float64(t_d_y[iR*nD+iD])
+			acc3 += float64(t_d_y[iR*nD+iD])
 		}
-		l_d_logtotal_part[iR] = acc1
+		l_d_logtotal_part[iR] = acc3
 	}
 
 	// d_logtotal[R]
@@ -200,27 +240,67 @@ func logSoftmaxGradF32Ref(c *runtime.RefCall) {
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = float32(float64(t_d_y[iR*nD+iD]) + l_d_logtotal[iR]*math.Exp(float64(t_y[iR*nD+iD])))
+			t_d_x[iR*nD+iD] = float32(float64(t_d_y[iR*nD+iD]) + l_d_logtotal[iR]*math.Exp(float64(t_x[iR*nD+iD])-l_base[iR]-l_logtotal[iR]))
 		}
 	}
 }
 
-// logSoftmaxGradF16Ref computes log_softmax_grad in float64, one loop nest for each step: y f16, d_y f16, d_x f16.
+// logSoftmaxGradF16Ref computes log_softmax_grad in float64, one loop nest for each step: x f16, d_y f16, d_x f16.
 func logSoftmaxGradF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
-	t_y := runtime.RefSlice[runtime.Float16](c, 0)
+	t_x := runtime.RefSlice[runtime.Float16](c, 0)
 	t_d_y := runtime.RefSlice[runtime.Float16](c, 1)
 	t_d_x := runtime.RefSlice[runtime.Float16](c, 2)
+
+	// top[R]: max over D
+	l_top := make([]float64, nR)
+	for iR := range nR {
+		acc1 := math.Inf(-1)
+		for iD := range nD {
+			acc1 = max(acc1, float64(t_x[iR*nD+iD].Float32()))
+		}
+		l_top[iR] = acc1
+	}
+
+	// base[R]
+	l_base := make([]float64, nR)
+	for iR := range nR {
+		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
+	}
+
+	// e[R, D]
+	l_e := make([]float64, nR*nD)
+	for iR := range nR {
+		for iD := range nD {
+			l_e[iR*nD+iD] = math.Exp(float64(t_x[iR*nD+iD].Float32()) - l_base[iR])
+		}
+	}
+
+	// total[R]: sum over D
+	l_total := make([]float64, nR)
+	for iR := range nR {
+		acc2 := 0.0
+		for iD := range nD {
+			acc2 += l_e[iR*nD+iD]
+		}
+		l_total[iR] = acc2
+	}
+
+	// logtotal[R]
+	l_logtotal := make([]float64, nR)
+	for iR := range nR {
+		l_logtotal[iR] = math.Log(runtime.Where(l_total[iR] == 0.0, 1.0, l_total[iR]))
+	}
 
 	// d_logtotal_part[R]: sum over D
 	l_d_logtotal_part := make([]float64, nR)
 	for iR := range nR {
-		acc1 := 0.0
+		acc3 := 0.0
 		for iD := range nD {
-			acc1 += float64(t_d_y[iR*nD+iD].Float32())
+			acc3 += float64(t_d_y[iR*nD+iD].Float32())
 		}
-		l_d_logtotal_part[iR] = acc1
+		l_d_logtotal_part[iR] = acc3
 	}
 
 	// d_logtotal[R]
@@ -232,27 +312,67 @@ func logSoftmaxGradF16Ref(c *runtime.RefCall) {
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_d_y[iR*nD+iD].Float32()) + l_d_logtotal[iR]*math.Exp(float64(t_y[iR*nD+iD].Float32()))))
+			t_d_x[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_d_y[iR*nD+iD].Float32()) + l_d_logtotal[iR]*math.Exp(float64(t_x[iR*nD+iD].Float32())-l_base[iR]-l_logtotal[iR])))
 		}
 	}
 }
 
-// logSoftmaxGradBF16Ref computes log_softmax_grad in float64, one loop nest for each step: y bf16, d_y bf16, d_x bf16.
+// logSoftmaxGradBF16Ref computes log_softmax_grad in float64, one loop nest for each step: x bf16, d_y bf16, d_x bf16.
 func logSoftmaxGradBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
-	t_y := runtime.RefSlice[runtime.BFloat16](c, 0)
+	t_x := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 2)
+
+	// top[R]: max over D
+	l_top := make([]float64, nR)
+	for iR := range nR {
+		acc1 := math.Inf(-1)
+		for iD := range nD {
+			acc1 = max(acc1, float64(t_x[iR*nD+iD].Float32()))
+		}
+		l_top[iR] = acc1
+	}
+
+	// base[R]
+	l_base := make([]float64, nR)
+	for iR := range nR {
+		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
+	}
+
+	// e[R, D]
+	l_e := make([]float64, nR*nD)
+	for iR := range nR {
+		for iD := range nD {
+			l_e[iR*nD+iD] = math.Exp(float64(t_x[iR*nD+iD].Float32()) - l_base[iR])
+		}
+	}
+
+	// total[R]: sum over D
+	l_total := make([]float64, nR)
+	for iR := range nR {
+		acc2 := 0.0
+		for iD := range nD {
+			acc2 += l_e[iR*nD+iD]
+		}
+		l_total[iR] = acc2
+	}
+
+	// logtotal[R]
+	l_logtotal := make([]float64, nR)
+	for iR := range nR {
+		l_logtotal[iR] = math.Log(runtime.Where(l_total[iR] == 0.0, 1.0, l_total[iR]))
+	}
 
 	// d_logtotal_part[R]: sum over D
 	l_d_logtotal_part := make([]float64, nR)
 	for iR := range nR {
-		acc1 := 0.0
+		acc3 := 0.0
 		for iD := range nD {
-			acc1 += float64(t_d_y[iR*nD+iD].Float32())
+			acc3 += float64(t_d_y[iR*nD+iD].Float32())
 		}
-		l_d_logtotal_part[iR] = acc1
+		l_d_logtotal_part[iR] = acc3
 	}
 
 	// d_logtotal[R]
@@ -264,7 +384,7 @@ func logSoftmaxGradBF16Ref(c *runtime.RefCall) {
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_d_y[iR*nD+iD].Float32()) + l_d_logtotal[iR]*math.Exp(float64(t_y[iR*nD+iD].Float32()))))
+			t_d_x[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_d_y[iR*nD+iD].Float32()) + l_d_logtotal[iR]*math.Exp(float64(t_x[iR*nD+iD].Float32())-l_base[iR]-l_logtotal[iR])))
 		}
 	}
 }

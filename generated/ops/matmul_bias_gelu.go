@@ -42,6 +42,16 @@ func MatMulBiasGELUNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 	return runtime.Out[T](&call, 0)
 }
 
+// FusedMatMulAddGELUNN is MatMulBiasGELUNN.
+func FusedMatMulAddGELUNN[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias runtime.Tensor[T]) (runtime.Tensor[T], error) {
+	return MatMulBiasGELUNN(a, b, bias)
+}
+
+// FusedMatMulAddGELUNNDeferred is MatMulBiasGELUNNDeferred.
+func FusedMatMulAddGELUNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias runtime.Tensor[T]) runtime.Tensor[T] {
+	return MatMulBiasGELUNNDeferred(batch, a, b, bias)
+}
+
 // MatMulBiasGELUNT gives gelu(op(a) op(b) + bias), with the tanh form of
 // GELU. With K = 0 the product is zero.
 //
@@ -75,6 +85,16 @@ func MatMulBiasGELUNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 	call.In(bias.Untyped())
 	call.Record("nt")
 	return runtime.Out[T](&call, 0)
+}
+
+// FusedMatMulAddGELUNT is MatMulBiasGELUNT.
+func FusedMatMulAddGELUNT[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias runtime.Tensor[T]) (runtime.Tensor[T], error) {
+	return MatMulBiasGELUNT(a, b, bias)
+}
+
+// FusedMatMulAddGELUNTDeferred is MatMulBiasGELUNTDeferred.
+func FusedMatMulAddGELUNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias runtime.Tensor[T]) runtime.Tensor[T] {
+	return MatMulBiasGELUNTDeferred(batch, a, b, bias)
 }
 
 // MatMulBiasGELUTN gives gelu(op(a) op(b) + bias), with the tanh form of
@@ -112,6 +132,16 @@ func MatMulBiasGELUTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 	return runtime.Out[T](&call, 0)
 }
 
+// FusedMatMulAddGELUTN is MatMulBiasGELUTN.
+func FusedMatMulAddGELUTN[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias runtime.Tensor[T]) (runtime.Tensor[T], error) {
+	return MatMulBiasGELUTN(a, b, bias)
+}
+
+// FusedMatMulAddGELUTNDeferred is MatMulBiasGELUTNDeferred.
+func FusedMatMulAddGELUTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias runtime.Tensor[T]) runtime.Tensor[T] {
+	return MatMulBiasGELUTNDeferred(batch, a, b, bias)
+}
+
 // MatMulBiasGELUTT gives gelu(op(a) op(b) + bias), with the tanh form of
 // GELU. With K = 0 the product is zero.
 //
@@ -145,6 +175,16 @@ func MatMulBiasGELUTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 	call.In(bias.Untyped())
 	call.Record("tt")
 	return runtime.Out[T](&call, 0)
+}
+
+// FusedMatMulAddGELUTT is MatMulBiasGELUTT.
+func FusedMatMulAddGELUTT[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias runtime.Tensor[T]) (runtime.Tensor[T], error) {
+	return MatMulBiasGELUTT(a, b, bias)
+}
+
+// FusedMatMulAddGELUTTDeferred is MatMulBiasGELUTTDeferred.
+func FusedMatMulAddGELUTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias runtime.Tensor[T]) runtime.Tensor[T] {
+	return MatMulBiasGELUTTDeferred(batch, a, b, bias)
 }
 
 // MatMulBiasGELUGradNN computes the gradient of MatMulBiasGELU: the
@@ -306,7 +346,7 @@ func MatMulBiasGELUGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 // matMulBiasGELUNNOp describes matmul_bias_gelu (nn) to the runtime.
 var matMulBiasGELUNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
-	Hash:  0x2119dc3566bdbe69,
+	Hash:  0x9114cb0a31fa283d,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -375,7 +415,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 // matMulBiasGELUNTOp describes matmul_bias_gelu (nt) to the runtime.
 var matMulBiasGELUNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
-	Hash:  0x2119dc3566bdbe69,
+	Hash:  0x9114cb0a31fa283d,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -444,7 +484,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 // matMulBiasGELUTNOp describes matmul_bias_gelu (tn) to the runtime.
 var matMulBiasGELUTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
-	Hash:  0x2119dc3566bdbe69,
+	Hash:  0x9114cb0a31fa283d,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -513,7 +553,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 // matMulBiasGELUTTOp describes matmul_bias_gelu (tt) to the runtime.
 var matMulBiasGELUTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
-	Hash:  0x2119dc3566bdbe69,
+	Hash:  0x9114cb0a31fa283d,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -582,13 +622,14 @@ var matMulBiasGELUTTOp = runtime.Op{
 // matMulBiasGELUGradNNOp describes matmul_bias_gelu_grad (nn) to the runtime.
 var matMulBiasGELUGradNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
-	Hash:  0x2119dc3566bdbe69,
+	Hash:  0x9114cb0a31fa283d,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
 		{Name: "K"},
 		{Name: "N"},
+		{Name: "Z_sums", ChunkOf: []uint8{0, 1}, Chunk: 32},
 	},
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
@@ -605,7 +646,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -632,11 +673,19 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradNNF32Ref,
@@ -644,7 +693,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -670,12 +719,20 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
-			C:          cmatmul.MatMulBiasGELUGradNnF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
+			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradNNF16Ref,
@@ -683,7 +740,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -709,12 +766,20 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
-			C:          cmatmul.MatMulBiasGELUGradNnBF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
+			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradNNBF16Ref,
@@ -725,13 +790,14 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 // matMulBiasGELUGradNTOp describes matmul_bias_gelu_grad (nt) to the runtime.
 var matMulBiasGELUGradNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
-	Hash:  0x2119dc3566bdbe69,
+	Hash:  0x9114cb0a31fa283d,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
 		{Name: "K"},
 		{Name: "N"},
+		{Name: "Z_sums", ChunkOf: []uint8{0, 1}, Chunk: 32},
 	},
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
@@ -748,7 +814,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -775,11 +841,19 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradNTF32Ref,
@@ -787,7 +861,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -813,12 +887,20 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUGradNtF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
-			C:          cmatmul.MatMulBiasGELUGradNnF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
+			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradNTF16Ref,
@@ -826,7 +908,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -852,12 +934,20 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUGradNtBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
-			C:          cmatmul.MatMulBiasGELUGradNnBF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
+			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradNTBF16Ref,
@@ -868,13 +958,14 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 // matMulBiasGELUGradTNOp describes matmul_bias_gelu_grad (tn) to the runtime.
 var matMulBiasGELUGradTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
-	Hash:  0x2119dc3566bdbe69,
+	Hash:  0x9114cb0a31fa283d,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
 		{Name: "M", Group: true},
 		{Name: "N"},
+		{Name: "Z_sums", ChunkOf: []uint8{0, 2}, Chunk: 32},
 	},
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
@@ -891,7 +982,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -918,11 +1009,19 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradTNF32Ref,
@@ -930,7 +1029,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -956,12 +1055,20 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUGradTnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
-			C:          cmatmul.MatMulBiasGELUGradNnF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
+			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradTNF16Ref,
@@ -969,7 +1076,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -995,12 +1102,20 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUGradTnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
-			C:          cmatmul.MatMulBiasGELUGradNnBF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
+			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradTNBF16Ref,
@@ -1011,13 +1126,14 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 // matMulBiasGELUGradTTOp describes matmul_bias_gelu_grad (tt) to the runtime.
 var matMulBiasGELUGradTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
-	Hash:  0x2119dc3566bdbe69,
+	Hash:  0x9114cb0a31fa283d,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
 		{Name: "M", Group: true},
 		{Name: "N"},
+		{Name: "Z_sums", ChunkOf: []uint8{0, 2}, Chunk: 32},
 	},
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
@@ -1034,7 +1150,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -1061,11 +1177,19 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradTTF32Ref,
@@ -1073,7 +1197,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -1099,12 +1223,20 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUGradTtF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
-			C:          cmatmul.MatMulBiasGELUGradNnF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
+			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradTTF16Ref,
@@ -1112,7 +1244,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
@@ -1138,12 +1270,20 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUGradTtBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 6, Write: true}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 2}, CostPer: 6400},
-			C:          cmatmul.MatMulBiasGELUGradNnBF164,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{3}, CostPer: 3200},
+			C:          cmatmul.MatMulBiasGELUGradNnF324,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{4}}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
+			C:          cmatmul.MatMulBiasGELUGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
 		}},
 		Ref: matMulBiasGELUGradTTBF16Ref,

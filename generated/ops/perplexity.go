@@ -77,6 +77,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
@@ -85,6 +86,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 56524800},
 			C:          closs.PerplexityF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 7}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -107,6 +109,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
@@ -115,6 +118,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 56524800},
 			C:          closs.PerplexityF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 7}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -137,6 +141,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
@@ -145,6 +150,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 56524800},
 			C:          closs.PerplexityBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 7}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},

@@ -113,7 +113,7 @@ kernel void kg_dd4f7221_bias_add_bf16(
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 struct kg_dd4f7221_bias_add_grad_f32_1_args {
 	long size_N_;
 	long size_R_;
@@ -122,14 +122,45 @@ struct kg_dd4f7221_bias_add_grad_f32_1_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_add_grad_f32_1(
 		device const float *d_sum_ [[buffer(0)]],
-		device float *d_b_ [[buffer(1)]],
+		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_add_grad_f32_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_b_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_b_reduced_block_[at_ + n_] += d_sum_[at_2_ + n_];
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_bias_add_grad_f32_2_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_bias_add_grad_f32_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
+		device float *d_b_ [[buffer(1)]],
+		constant kg_dd4f7221_bias_add_grad_f32_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -139,15 +170,15 @@ kernel void kg_dd4f7221_bias_add_grad_f32_1(
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_b_reduced_run_2_ += d_sum_[r_ * size_N_ + n_];
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}
@@ -165,16 +196,16 @@ kernel void kg_dd4f7221_bias_add_grad_f32_1(
 }
 
 // map kernel for d_y.
-struct kg_dd4f7221_bias_add_grad_f32_2_args {
+struct kg_dd4f7221_bias_add_grad_f32_3_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_bias_add_grad_f32_2(
+kernel void kg_dd4f7221_bias_add_grad_f32_3(
 		device const float *d_sum_ [[buffer(0)]],
 		device float *d_y_ [[buffer(1)]],
-		constant kg_dd4f7221_bias_add_grad_f32_2_args &args [[buffer(2)]],
+		constant kg_dd4f7221_bias_add_grad_f32_3_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -189,7 +220,7 @@ kernel void kg_dd4f7221_bias_add_grad_f32_2(
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 struct kg_dd4f7221_bias_add_grad_f16_1_args {
 	long size_N_;
 	long size_R_;
@@ -198,14 +229,45 @@ struct kg_dd4f7221_bias_add_grad_f16_1_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_add_grad_f16_1(
 		device const half *d_sum_ [[buffer(0)]],
-		device half *d_b_ [[buffer(1)]],
+		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_add_grad_f16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_b_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_b_reduced_block_[at_ + n_] += float(d_sum_[at_2_ + n_]);
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_bias_add_grad_f16_2_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_bias_add_grad_f16_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
+		device half *d_b_ [[buffer(1)]],
+		constant kg_dd4f7221_bias_add_grad_f16_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -215,15 +277,15 @@ kernel void kg_dd4f7221_bias_add_grad_f16_1(
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_b_reduced_run_2_ += float(d_sum_[r_ * size_N_ + n_]);
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}
@@ -241,16 +303,16 @@ kernel void kg_dd4f7221_bias_add_grad_f16_1(
 }
 
 // map kernel for d_y.
-struct kg_dd4f7221_bias_add_grad_f16_2_args {
+struct kg_dd4f7221_bias_add_grad_f16_3_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_bias_add_grad_f16_2(
+kernel void kg_dd4f7221_bias_add_grad_f16_3(
 		device const half *d_sum_ [[buffer(0)]],
 		device half *d_y_ [[buffer(1)]],
-		constant kg_dd4f7221_bias_add_grad_f16_2_args &args [[buffer(2)]],
+		constant kg_dd4f7221_bias_add_grad_f16_3_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -265,7 +327,7 @@ kernel void kg_dd4f7221_bias_add_grad_f16_2(
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 struct kg_dd4f7221_bias_add_grad_bf16_1_args {
 	long size_N_;
 	long size_R_;
@@ -274,14 +336,45 @@ struct kg_dd4f7221_bias_add_grad_bf16_1_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_bias_add_grad_bf16_1(
 		device const ushort *d_sum_ [[buffer(0)]],
-		device ushort *d_b_ [[buffer(1)]],
+		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_add_grad_bf16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_b_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_sum_[at_2_ + n_]);
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_bias_add_grad_bf16_2_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_bias_add_grad_bf16_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
+		device ushort *d_b_ [[buffer(1)]],
+		constant kg_dd4f7221_bias_add_grad_bf16_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -291,15 +384,15 @@ kernel void kg_dd4f7221_bias_add_grad_bf16_1(
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_b_reduced_run_2_ += kg_from_bf16(d_sum_[r_ * size_N_ + n_]);
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}
@@ -317,16 +410,16 @@ kernel void kg_dd4f7221_bias_add_grad_bf16_1(
 }
 
 // map kernel for d_y.
-struct kg_dd4f7221_bias_add_grad_bf16_2_args {
+struct kg_dd4f7221_bias_add_grad_bf16_3_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_bias_add_grad_bf16_2(
+kernel void kg_dd4f7221_bias_add_grad_bf16_3(
 		device const ushort *d_sum_ [[buffer(0)]],
 		device ushort *d_y_ [[buffer(1)]],
-		constant kg_dd4f7221_bias_add_grad_bf16_2_args &args [[buffer(2)]],
+		constant kg_dd4f7221_bias_add_grad_bf16_3_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {

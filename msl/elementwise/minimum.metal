@@ -118,7 +118,7 @@ kernel void kg_dd4f7221_minimum_bf16(
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 struct kg_dd4f7221_minimum_grad_f32_1_args {
 	long size_S_;
 	long size_P_;
@@ -129,14 +129,45 @@ kernel void kg_dd4f7221_minimum_grad_f32_1(
 		device const float *b_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
 		device const float *d_y_ [[buffer(2)]],
-		device float *d_b_ [[buffer(3)]],
+		device float *d_b_reduced_block_ [[buffer(3)]],
 		constant kg_dd4f7221_minimum_grad_f32_1_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_S_;
+	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
+		d_b_reduced_block_[at_ + s_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
+			d_b_reduced_block_[at_ + s_] += b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_minimum_grad_f32_2_args {
+	long size_S_;
+	long size_P_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_minimum_grad_f32_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
+		device float *d_b_ [[buffer(1)]],
+		constant kg_dd4f7221_minimum_grad_f32_2_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_b_reduced_parts_[128];
+	const int size_S_ = int(args.size_S_);
+	const int size_P_sums_ = int(args.size_P_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_S_ - from_, 16);
@@ -146,18 +177,15 @@ kernel void kg_dd4f7221_minimum_grad_f32_1(
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const float b_2_ = b_[s_];
-	for (int block_ = 0; block_ < size_P_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_);
+	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_P_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int p_ = block_2_ + lane_; p_ < end_2_; p_ += lanes_) {
-				if (b_2_ < a_[p_ * size_S_ + s_]) {
-					d_b_reduced_run_2_ += d_y_[p_ * size_S_ + s_];
-				}
+			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}
@@ -175,18 +203,18 @@ kernel void kg_dd4f7221_minimum_grad_f32_1(
 }
 
 // map kernel for d_a.
-struct kg_dd4f7221_minimum_grad_f32_2_args {
+struct kg_dd4f7221_minimum_grad_f32_3_args {
 	long size_S_;
 	long size_P_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_minimum_grad_f32_2(
+kernel void kg_dd4f7221_minimum_grad_f32_3(
 		device const float *b_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
 		device const float *d_y_ [[buffer(2)]],
 		device float *d_a_ [[buffer(3)]],
-		constant kg_dd4f7221_minimum_grad_f32_2_args &args [[buffer(4)]],
+		constant kg_dd4f7221_minimum_grad_f32_3_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -201,7 +229,7 @@ kernel void kg_dd4f7221_minimum_grad_f32_2(
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 struct kg_dd4f7221_minimum_grad_f16_1_args {
 	long size_S_;
 	long size_P_;
@@ -212,14 +240,45 @@ kernel void kg_dd4f7221_minimum_grad_f16_1(
 		device const half *b_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
 		device const half *d_y_ [[buffer(2)]],
-		device half *d_b_ [[buffer(3)]],
+		device float *d_b_reduced_block_ [[buffer(3)]],
 		constant kg_dd4f7221_minimum_grad_f16_1_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_S_;
+	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
+		d_b_reduced_block_[at_ + s_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
+			d_b_reduced_block_[at_ + s_] += float(b_[s_]) < float(a_[at_2_ + s_]) ? float(d_y_[at_2_ + s_]) : 0.0f;
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_minimum_grad_f16_2_args {
+	long size_S_;
+	long size_P_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_minimum_grad_f16_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
+		device half *d_b_ [[buffer(1)]],
+		constant kg_dd4f7221_minimum_grad_f16_2_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_b_reduced_parts_[128];
+	const int size_S_ = int(args.size_S_);
+	const int size_P_sums_ = int(args.size_P_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_S_ - from_, 16);
@@ -229,18 +288,15 @@ kernel void kg_dd4f7221_minimum_grad_f16_1(
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const float b_2_ = float(b_[s_]);
-	for (int block_ = 0; block_ < size_P_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_);
+	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_P_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int p_ = block_2_ + lane_; p_ < end_2_; p_ += lanes_) {
-				if (b_2_ < float(a_[p_ * size_S_ + s_])) {
-					d_b_reduced_run_2_ += float(d_y_[p_ * size_S_ + s_]);
-				}
+			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}
@@ -258,18 +314,18 @@ kernel void kg_dd4f7221_minimum_grad_f16_1(
 }
 
 // map kernel for d_a.
-struct kg_dd4f7221_minimum_grad_f16_2_args {
+struct kg_dd4f7221_minimum_grad_f16_3_args {
 	long size_S_;
 	long size_P_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_minimum_grad_f16_2(
+kernel void kg_dd4f7221_minimum_grad_f16_3(
 		device const half *b_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
 		device const half *d_y_ [[buffer(2)]],
 		device half *d_a_ [[buffer(3)]],
-		constant kg_dd4f7221_minimum_grad_f16_2_args &args [[buffer(4)]],
+		constant kg_dd4f7221_minimum_grad_f16_3_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -284,7 +340,7 @@ kernel void kg_dd4f7221_minimum_grad_f16_2(
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 struct kg_dd4f7221_minimum_grad_bf16_1_args {
 	long size_S_;
 	long size_P_;
@@ -295,14 +351,45 @@ kernel void kg_dd4f7221_minimum_grad_bf16_1(
 		device const ushort *b_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
 		device const ushort *d_y_ [[buffer(2)]],
-		device ushort *d_b_ [[buffer(3)]],
+		device float *d_b_reduced_block_ [[buffer(3)]],
 		constant kg_dd4f7221_minimum_grad_bf16_1_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_S_;
+	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
+		d_b_reduced_block_[at_ + s_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
+			d_b_reduced_block_[at_ + s_] += kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_minimum_grad_bf16_2_args {
+	long size_S_;
+	long size_P_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_minimum_grad_bf16_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
+		device ushort *d_b_ [[buffer(1)]],
+		constant kg_dd4f7221_minimum_grad_bf16_2_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_b_reduced_parts_[128];
+	const int size_S_ = int(args.size_S_);
+	const int size_P_sums_ = int(args.size_P_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_S_ - from_, 16);
@@ -312,18 +399,15 @@ kernel void kg_dd4f7221_minimum_grad_bf16_1(
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	const float b_2_ = kg_from_bf16(b_[s_]);
-	for (int block_ = 0; block_ < size_P_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_P_);
+	for (int block_ = 0; block_ < size_P_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_P_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int p_ = block_2_ + lane_; p_ < end_2_; p_ += lanes_) {
-				if (b_2_ < kg_from_bf16(a_[p_ * size_S_ + s_])) {
-					d_b_reduced_run_2_ += kg_from_bf16(d_y_[p_ * size_S_ + s_]);
-				}
+			for (int p_sums_ = block_2_ + lane_; p_sums_ < end_2_; p_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[p_sums_ * size_S_ + s_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}
@@ -341,18 +425,18 @@ kernel void kg_dd4f7221_minimum_grad_bf16_1(
 }
 
 // map kernel for d_a.
-struct kg_dd4f7221_minimum_grad_bf16_2_args {
+struct kg_dd4f7221_minimum_grad_bf16_3_args {
 	long size_S_;
 	long size_P_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_minimum_grad_bf16_2(
+kernel void kg_dd4f7221_minimum_grad_bf16_3(
 		device const ushort *b_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
 		device const ushort *d_y_ [[buffer(2)]],
 		device ushort *d_a_ [[buffer(3)]],
-		constant kg_dd4f7221_minimum_grad_bf16_2_args &args [[buffer(4)]],
+		constant kg_dd4f7221_minimum_grad_bf16_3_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {

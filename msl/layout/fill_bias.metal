@@ -111,23 +111,54 @@ kernel void kg_dd4f7221_fill_bias_bf16(
 	}
 }
 
-// cols kernel for d_b.
-struct kg_dd4f7221_fill_bias_grad_f32_args {
+// rows kernel for d_b_reduced_block.
+struct kg_dd4f7221_fill_bias_grad_f32_1_args {
 	long size_N_;
 	long size_M_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_fill_bias_grad_f32(
+kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
+		device float *d_b_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_fill_bias_grad_f32_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_M_ = int(args.size_M_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_M_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_b_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_fill_bias_grad_f32_2_args {
+	long size_N_;
+	long size_M_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_fill_bias_grad_f32_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device float *d_b_ [[buffer(1)]],
-		constant kg_dd4f7221_fill_bias_grad_f32_args &args [[buffer(2)]],
+		constant kg_dd4f7221_fill_bias_grad_f32_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
+	const int size_M_sums_ = int(args.size_M_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -137,15 +168,15 @@ kernel void kg_dd4f7221_fill_bias_grad_f32(
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_M_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_M_);
+	for (int block_ = 0; block_ < size_M_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_M_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int m_ = block_2_ + lane_; m_ < end_2_; m_ += lanes_) {
-				d_b_reduced_run_2_ += d_y_[m_ * size_N_ + n_];
+			for (int m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[m_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}
@@ -162,23 +193,54 @@ kernel void kg_dd4f7221_fill_bias_grad_f32(
 	}
 }
 
-// cols kernel for d_b.
-struct kg_dd4f7221_fill_bias_grad_f16_args {
+// rows kernel for d_b_reduced_block.
+struct kg_dd4f7221_fill_bias_grad_f16_1_args {
 	long size_N_;
 	long size_M_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_fill_bias_grad_f16(
+kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
+		device float *d_b_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_fill_bias_grad_f16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_M_ = int(args.size_M_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_M_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_b_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_b_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_fill_bias_grad_f16_2_args {
+	long size_N_;
+	long size_M_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_fill_bias_grad_f16_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device half *d_b_ [[buffer(1)]],
-		constant kg_dd4f7221_fill_bias_grad_f16_args &args [[buffer(2)]],
+		constant kg_dd4f7221_fill_bias_grad_f16_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
+	const int size_M_sums_ = int(args.size_M_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -188,15 +250,15 @@ kernel void kg_dd4f7221_fill_bias_grad_f16(
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_M_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_M_);
+	for (int block_ = 0; block_ < size_M_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_M_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int m_ = block_2_ + lane_; m_ < end_2_; m_ += lanes_) {
-				d_b_reduced_run_2_ += float(d_y_[m_ * size_N_ + n_]);
+			for (int m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[m_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}
@@ -213,23 +275,54 @@ kernel void kg_dd4f7221_fill_bias_grad_f16(
 	}
 }
 
-// cols kernel for d_b.
-struct kg_dd4f7221_fill_bias_grad_bf16_args {
+// rows kernel for d_b_reduced_block.
+struct kg_dd4f7221_fill_bias_grad_bf16_1_args {
 	long size_N_;
 	long size_M_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_fill_bias_grad_bf16(
+kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
+		device float *d_b_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_fill_bias_grad_bf16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_M_ = int(args.size_M_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_M_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_b_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		}
+	}
+}
+
+// cols kernel for d_b.
+struct kg_dd4f7221_fill_bias_grad_bf16_2_args {
+	long size_N_;
+	long size_M_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_fill_bias_grad_bf16_2(
+		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device ushort *d_b_ [[buffer(1)]],
-		constant kg_dd4f7221_fill_bias_grad_bf16_args &args [[buffer(2)]],
+		constant kg_dd4f7221_fill_bias_grad_bf16_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_b_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
+	const int size_M_sums_ = int(args.size_M_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -239,15 +332,15 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16(
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_M_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_M_);
+	for (int block_ = 0; block_ < size_M_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_M_sums_);
 		float d_b_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_b_reduced_run_2_ = 0.0f;
-			for (int m_ = block_2_ + lane_; m_ < end_2_; m_ += lanes_) {
-				d_b_reduced_run_2_ += kg_from_bf16(d_y_[m_ * size_N_ + n_]);
+			for (int m_sums_ = block_2_ + lane_; m_sums_ < end_2_; m_sums_ += lanes_) {
+				d_b_reduced_run_2_ += d_b_reduced_block_[m_sums_ * size_N_ + n_];
 			}
 			d_b_reduced_run_ += d_b_reduced_run_2_;
 		}

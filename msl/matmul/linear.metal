@@ -535,7 +535,7 @@ kernel void kg_dd4f7221_linear_grad_f32_2(
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 struct kg_dd4f7221_linear_grad_f32_3_args {
 	long size_N_;
 	long size_R_;
@@ -544,14 +544,45 @@ struct kg_dd4f7221_linear_grad_f32_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_linear_grad_f32_3(
 		device const float *d_y_ [[buffer(0)]],
-		device float *d_bias_ [[buffer(1)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_linear_grad_f32_3_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+		}
+	}
+}
+
+// cols kernel for d_bias.
+struct kg_dd4f7221_linear_grad_f32_4_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_f32_4(
+		device const float *d_bias_reduced_block_ [[buffer(0)]],
+		device float *d_bias_ [[buffer(1)]],
+		constant kg_dd4f7221_linear_grad_f32_4_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -561,15 +592,15 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += d_y_[r_ * size_N_ + n_];
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
 		}
@@ -784,7 +815,7 @@ kernel void kg_dd4f7221_linear_grad_f16_2(
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 struct kg_dd4f7221_linear_grad_f16_3_args {
 	long size_N_;
 	long size_R_;
@@ -793,14 +824,45 @@ struct kg_dd4f7221_linear_grad_f16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_linear_grad_f16_3(
 		device const half *d_y_ [[buffer(0)]],
-		device half *d_bias_ [[buffer(1)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_linear_grad_f16_3_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+		}
+	}
+}
+
+// cols kernel for d_bias.
+struct kg_dd4f7221_linear_grad_f16_4_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_f16_4(
+		device const float *d_bias_reduced_block_ [[buffer(0)]],
+		device half *d_bias_ [[buffer(1)]],
+		constant kg_dd4f7221_linear_grad_f16_4_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -810,15 +872,15 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += float(d_y_[r_ * size_N_ + n_]);
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
 		}
@@ -1033,7 +1095,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_2(
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 struct kg_dd4f7221_linear_grad_bf16_3_args {
 	long size_N_;
 	long size_R_;
@@ -1042,14 +1104,45 @@ struct kg_dd4f7221_linear_grad_bf16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_linear_grad_bf16_3(
 		device const ushort *d_y_ [[buffer(0)]],
-		device ushort *d_bias_ [[buffer(1)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_linear_grad_bf16_3_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		}
+	}
+}
+
+// cols kernel for d_bias.
+struct kg_dd4f7221_linear_grad_bf16_4_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_bf16_4(
+		device const float *d_bias_reduced_block_ [[buffer(0)]],
+		device ushort *d_bias_ [[buffer(1)]],
+		constant kg_dd4f7221_linear_grad_bf16_4_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -1059,15 +1152,15 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float d_bias_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				d_bias_reduced_run_2_ += kg_from_bf16(d_y_[r_ * size_N_ + n_]);
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				d_bias_reduced_run_2_ += d_bias_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
 		}

@@ -1624,7 +1624,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3(
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args {
 	long size_N_;
 	long size_Z_;
@@ -1634,15 +1634,49 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
-		device float *d_bias_ [[buffer(1)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_M_ = int(args.size_M_);
+	const int rows_ = size_Z_ * size_M_;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, rows_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int m_ = row_ % size_M_;
+		const int z_ = row_ / size_M_;
+		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			d_bias_reduced_block_[at_ + n_] += d_c_gelu_erf_x_[at_2_ + n_];
+		}
+	}
+}
+
+// cols kernel for d_bias.
+struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5_args {
+	long size_N_;
+	long size_Z_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(
+		device const float *d_bias_reduced_block_ [[buffer(0)]],
+		device float *d_bias_ [[buffer(1)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
+	const int size_Z_sums_ = int(args.size_Z_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -1650,20 +1684,17 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 	const int lane_ = thread_ / columns_;
 	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
+	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
+			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
 		}
@@ -1993,24 +2024,22 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4_args {
+struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5_args {
 	long size_N_;
-	long size_Z_;
-	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(
+		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4_args &args [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
+	const int size_Z_sums_ = int(args.size_Z_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -2018,20 +2047,17 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4(
 	const int lane_ = thread_ / columns_;
 	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
+	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
+			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
 		}
@@ -2361,24 +2387,22 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4_args {
+struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5_args {
 	long size_N_;
-	long size_Z_;
-	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(
+		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4_args &args [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float d_bias_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_Z_ = int(args.size_Z_);
-	const int size_M_ = int(args.size_M_);
+	const int size_Z_sums_ = int(args.size_Z_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -2386,20 +2410,17 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4(
 	const int lane_ = thread_ / columns_;
 	const int lanes_ = 128 / columns_;
 	const int n_ = from_ + column_;
-	const int depth_ = size_Z_ * size_M_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < depth_; block_ += run_) {
-		const int end_ = min(block_ + run_, depth_);
+	for (int block_ = 0; block_ < size_Z_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Z_sums_);
 		float d_bias_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float d_bias_reduced_run_2_ = 0.0f;
-			for (int at_ = block_2_ + lane_; at_ < end_2_; at_ += lanes_) {
-				const int m_ = at_ % size_M_;
-				const int z_ = at_ / size_M_;
-				d_bias_reduced_run_2_ += d_c_gelu_erf_x_[(z_ * size_M_ + m_) * size_N_ + n_];
+			for (int z_sums_ = block_2_ + lane_; z_sums_ < end_2_; z_sums_ += lanes_) {
+				d_bias_reduced_run_2_ += d_bias_reduced_block_[z_sums_ * size_N_ + n_];
 			}
 			d_bias_reduced_run_ += d_bias_reduced_run_2_;
 		}

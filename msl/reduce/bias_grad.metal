@@ -37,23 +37,54 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// cols kernel for db.
-struct kg_dd4f7221_bias_grad_f32_args {
+// rows kernel for db_reduced_block.
+struct kg_dd4f7221_bias_grad_f32_1_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_bias_grad_f32(
+kernel void kg_dd4f7221_bias_grad_f32_1(
 		device const float *dy_ [[buffer(0)]],
+		device float *db_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_bias_grad_f32_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		db_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
+		}
+	}
+}
+
+// cols kernel for db.
+struct kg_dd4f7221_bias_grad_f32_2_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_bias_grad_f32_2(
+		device const float *db_reduced_block_ [[buffer(0)]],
 		device float *db_ [[buffer(1)]],
-		constant kg_dd4f7221_bias_grad_f32_args &args [[buffer(2)]],
+		constant kg_dd4f7221_bias_grad_f32_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float db_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -63,15 +94,15 @@ kernel void kg_dd4f7221_bias_grad_f32(
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				db_reduced_run_2_ += dy_[r_ * size_N_ + n_];
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
 		}
@@ -88,23 +119,54 @@ kernel void kg_dd4f7221_bias_grad_f32(
 	}
 }
 
-// cols kernel for db.
-struct kg_dd4f7221_bias_grad_f16_args {
+// rows kernel for db_reduced_block.
+struct kg_dd4f7221_bias_grad_f16_1_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_bias_grad_f16(
+kernel void kg_dd4f7221_bias_grad_f16_1(
 		device const half *dy_ [[buffer(0)]],
+		device float *db_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_bias_grad_f16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		db_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			db_reduced_block_[at_ + n_] += float(dy_[at_2_ + n_]);
+		}
+	}
+}
+
+// cols kernel for db.
+struct kg_dd4f7221_bias_grad_f16_2_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_bias_grad_f16_2(
+		device const float *db_reduced_block_ [[buffer(0)]],
 		device half *db_ [[buffer(1)]],
-		constant kg_dd4f7221_bias_grad_f16_args &args [[buffer(2)]],
+		constant kg_dd4f7221_bias_grad_f16_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float db_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -114,15 +176,15 @@ kernel void kg_dd4f7221_bias_grad_f16(
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				db_reduced_run_2_ += float(dy_[r_ * size_N_ + n_]);
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
 		}
@@ -139,23 +201,54 @@ kernel void kg_dd4f7221_bias_grad_f16(
 	}
 }
 
-// cols kernel for db.
-struct kg_dd4f7221_bias_grad_bf16_args {
+// rows kernel for db_reduced_block.
+struct kg_dd4f7221_bias_grad_bf16_1_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_bias_grad_bf16(
+kernel void kg_dd4f7221_bias_grad_bf16_1(
 		device const ushort *dy_ [[buffer(0)]],
+		device float *db_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_bias_grad_bf16_1_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	const int thread_ = int(tid);
+	const int at_ = int(group.x) * size_N_;
+	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+		db_reduced_block_[at_ + n_] = 0.0f;
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
+			db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
+		}
+	}
+}
+
+// cols kernel for db.
+struct kg_dd4f7221_bias_grad_bf16_2_args {
+	long size_N_;
+	long size_R_sums_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_bias_grad_bf16_2(
+		device const float *db_reduced_block_ [[buffer(0)]],
 		device ushort *db_ [[buffer(1)]],
-		constant kg_dd4f7221_bias_grad_bf16_args &args [[buffer(2)]],
+		constant kg_dd4f7221_bias_grad_bf16_2_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float db_reduced_parts_[128];
 	const int size_N_ = int(args.size_N_);
-	const int size_R_ = int(args.size_R_);
+	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
 	const int from_ = int(group.x) * 16;
 	const int columns_ = min(size_N_ - from_, 16);
@@ -165,15 +258,15 @@ kernel void kg_dd4f7221_bias_grad_bf16(
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
-	for (int block_ = 0; block_ < size_R_; block_ += run_) {
-		const int end_ = min(block_ + run_, size_R_);
+	for (int block_ = 0; block_ < size_R_sums_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_sums_);
 		float db_reduced_run_ = 0.0f;
 		const int run_2_ = lanes_ * 32;
 		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
 			const int end_2_ = min(block_2_ + run_2_, end_);
 			float db_reduced_run_2_ = 0.0f;
-			for (int r_ = block_2_ + lane_; r_ < end_2_; r_ += lanes_) {
-				db_reduced_run_2_ += kg_from_bf16(dy_[r_ * size_N_ + n_]);
+			for (int r_sums_ = block_2_ + lane_; r_sums_ < end_2_; r_sums_ += lanes_) {
+				db_reduced_run_2_ += db_reduced_block_[r_sums_ * size_N_ + n_];
 			}
 			db_reduced_run_ += db_reduced_run_2_;
 		}

@@ -259,8 +259,8 @@ struct kg_dd4f7221_log_softmax_grad_f32_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_f32(
-		device const float *d_y_ [[buffer(0)]],
-		device const float *y_ [[buffer(1)]],
+		device const float *x_ [[buffer(0)]],
+		device const float *d_y_ [[buffer(1)]],
 		device float *d_x_ [[buffer(2)]],
 		constant kg_dd4f7221_log_softmax_grad_f32_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -268,36 +268,71 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float top_parts_[4];
 	threadgroup float d_logtotal_part_parts_[4];
+	threadgroup float total_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	float top_thread_ = -INFINITY;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_logtotal_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float x_2_ = x_[at_ + d_];
+			top_thread_ = kg_max(top_thread_, x_2_);
 			const float d_y_2_ = d_y_[at_ + d_];
 			d_logtotal_part_run_ += d_y_2_;
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
+	top_thread_ = kg_simd_max(top_thread_);
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
 	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_ = -INFINITY;
 	float d_logtotal_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_D_);
+		float total_run_ = 0.0f;
+		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float x_2_ = x_[at_ + d_];
+			const float t_ = x_2_ - base_;
+			const float e_ = precise::exp(t_);
+			total_run_ += e_;
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		total_ += total_parts_[s_];
+	}
 	const float d_logtotal_ = -d_logtotal_part_;
+	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float d_y_2_ = d_y_[at_ + d_];
-		d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * precise::exp(y_[at_ + d_]);
+		const float x_2_ = x_[at_ + d_];
+		const float t_ = x_2_ - base_;
+		d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * precise::exp(t_ - logtotal_);
 	}
 }
 
@@ -308,8 +343,8 @@ struct kg_dd4f7221_log_softmax_grad_f16_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_f16(
-		device const half *d_y_ [[buffer(0)]],
-		device const half *y_ [[buffer(1)]],
+		device const half *x_ [[buffer(0)]],
+		device const half *d_y_ [[buffer(1)]],
 		device half *d_x_ [[buffer(2)]],
 		constant kg_dd4f7221_log_softmax_grad_f16_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -317,36 +352,71 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float top_parts_[4];
 	threadgroup float d_logtotal_part_parts_[4];
+	threadgroup float total_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	float top_thread_ = -INFINITY;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_logtotal_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float x_2_ = float(x_[at_ + d_]);
+			top_thread_ = kg_max(top_thread_, x_2_);
 			const float d_y_2_ = float(d_y_[at_ + d_]);
 			d_logtotal_part_run_ += d_y_2_;
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
+	top_thread_ = kg_simd_max(top_thread_);
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
 	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_ = -INFINITY;
 	float d_logtotal_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_D_);
+		float total_run_ = 0.0f;
+		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float x_2_ = float(x_[at_ + d_]);
+			const float t_ = x_2_ - base_;
+			const float e_ = precise::exp(t_);
+			total_run_ += e_;
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		total_ += total_parts_[s_];
+	}
 	const float d_logtotal_ = -d_logtotal_part_;
+	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float d_y_2_ = float(d_y_[at_ + d_]);
-		d_x_[at_ + d_] = half(d_y_2_ + d_logtotal_ * precise::exp(float(y_[at_ + d_])));
+		const float x_2_ = float(x_[at_ + d_]);
+		const float t_ = x_2_ - base_;
+		d_x_[at_ + d_] = half(d_y_2_ + d_logtotal_ * precise::exp(t_ - logtotal_));
 	}
 }
 
@@ -357,8 +427,8 @@ struct kg_dd4f7221_log_softmax_grad_bf16_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_bf16(
-		device const ushort *d_y_ [[buffer(0)]],
-		device const ushort *y_ [[buffer(1)]],
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *d_y_ [[buffer(1)]],
 		device ushort *d_x_ [[buffer(2)]],
 		constant kg_dd4f7221_log_softmax_grad_bf16_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -366,35 +436,70 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup float top_parts_[4];
 	threadgroup float d_logtotal_part_parts_[4];
+	threadgroup float total_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	float top_thread_ = -INFINITY;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_logtotal_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+			top_thread_ = kg_max(top_thread_, x_2_);
 			const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 			d_logtotal_part_run_ += d_y_2_;
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
+	top_thread_ = kg_simd_max(top_thread_);
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
 	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_ = -INFINITY;
 	float d_logtotal_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
+		const int end_ = min(block_ + 4096, size_D_);
+		float total_run_ = 0.0f;
+		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
+			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+			const float t_ = x_2_ - base_;
+			const float e_ = precise::exp(t_);
+			total_run_ += e_;
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_ = 0.0f;
+	#pragma unroll
+	for (int s_ = 0; s_ < 4; ++s_) {
+		total_ += total_parts_[s_];
+	}
 	const float d_logtotal_ = -d_logtotal_part_;
+	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * precise::exp(kg_from_bf16(y_[at_ + d_])));
+		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+		const float t_ = x_2_ - base_;
+		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * precise::exp(t_ - logtotal_));
 	}
 }

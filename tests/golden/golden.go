@@ -19,6 +19,10 @@ var files embed.FS
 type File struct {
 	Op     string // name of the spec
 	Source string // what made the values
+	// Linear says that results and gradients are sums of products of inputs, so
+	// that the absolute values of inputs and cotangents give the sums of the
+	// absolute values of the terms.
+	Linear bool
 	Cases  []Case
 }
 
@@ -36,10 +40,23 @@ type Case struct {
 }
 
 // Tensor is a dense row-major tensor. The elements of inputs and cotangents are
-// exact in f32, f16 and bf16, but for the state of optimisers.
+// exact in f32, f16 and bf16. Of a long result Data is nil: it has samples and
+// sums, with which Check compares an array.
 type Tensor struct {
-	Shape []int
-	Data  Floats
+	Shape   []int
+	Data    Floats
+	Rule    *Rule     // made Data
+	Samples []float64 // elements at the positions of samplePositions
+	Sums    []float64 // of all elements with the weights of sumWeights
+}
+
+// Len is the number of elements.
+func (t Tensor) Len() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
 }
 
 // Floats is decoded from numbers and the strings "inf", "-inf" and "nan".
@@ -84,7 +101,7 @@ func Ops() []string {
 	return names
 }
 
-// Load returns the cases of one op.
+// Load returns the cases of one op, all inputs and cotangents with their Data.
 func Load(op string) (*File, error) {
 	data, err := files.ReadFile(op + ".json")
 	if err != nil {
@@ -94,5 +111,19 @@ func Load(op string) (*File, error) {
 	if err := json.Unmarshal(data, f); err != nil {
 		return nil, fmt.Errorf("golden: %s.json: %w", op, err)
 	}
+	for _, c := range f.Cases {
+		expand(c.Ins)
+		expand(c.Cotangents)
+	}
 	return f, nil
+}
+
+// expand gives Data to the tensors that have a rule.
+func expand(tensors map[string]Tensor) {
+	for name, t := range tensors {
+		if t.Rule != nil {
+			t.Data = t.Rule.values(t.Len())
+			tensors[name] = t
+		}
+	}
 }

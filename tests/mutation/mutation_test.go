@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/kernelgen/kgen/gen/ir"
 )
 
 var full = flag.Bool("full", false, "exchange every operator, not one of each kernel")
@@ -61,15 +63,17 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// round makes mutant n of every variant that has so many, and runs their tests,
-// but where the exchange is harmless: it adds that one to seen.
+// round makes mutant n of every variant that has so many, one of each kernel, and
+// runs their tests, but where the exchange is harmless: it adds that one to seen.
 func (m *module) round(t *testing.T, list [][]mutant, n int, seen map[*exchange]bool) {
 	res := m.compile(t)
 	all := variants(res)
 	did := make([]string, len(all))
+	wrong := map[*ir.Func]bool{} // variants may share a kernel
 	for i, v := range all {
-		if n < len(list[i]) {
+		if n < len(list[i]) && !wrong[v.kernels[list[i][n].kernel]] {
 			did[i] = v.corrupt(t, list[i][n])
+			wrong[v.kernels[list[i][n].kernel]] = true
 		}
 	}
 	bin := m.build(t, res, "mutant")

@@ -5,58 +5,66 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/runtime"
+	"github.com/kernelgen/kgen/tests/golden"
+	"github.com/kernelgen/kgen/tests/golden/exact"
 )
 
-// TestSameBits: every function gives the same bits, results and gradients, for
-// any number of workers and each time it runs.
+// TestSameBits: every function, in every type and choice, gives the same bits,
+// results and gradients, for any number of workers and each time it runs, on
+// the longest golden case.
 func TestSameBits(t *testing.T) {
 	var devices []device
 	for _, n := range []int{1, 2, 3, 8} {
 		devices = append(devices, device{fmt.Sprintf("%d workers", n), open(t, runtime.WithWorkers(n))})
 	}
-	for i, s := range firstSlice() {
-		t.Run(fmt.Sprintf("%02d/%s", i, s.spec), func(t *testing.T) {
-			n := 4097
-			if s.long {
-				n = 20011 // enough that the work is shared
-			}
-			for _, p := range s.programs(t) {
-				s.sameBits(t, devices, p, n)
+	for _, op := range golden.Ops() {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			for _, g := range pick(t, op, 1<<30) {
+				g.sameBits(t, devices)
 			}
 		})
 	}
 }
 
-func (s *sized) sameBits(t *testing.T, devices []device, p *expr.Program, n int) {
+// pick returns for each program of an op the golden case whose arguments have
+// about the given number of elements.
+func pick(t *testing.T, op string, elements int) []*goldenCase {
 	t.Helper()
-	const repeats = 20
-	c := s.call(t, p, n)
-	outs, _, err := c.run(t, devices[0].Device, nil, nil)
-	if err != nil {
-		t.Fatal(err)
+	s := specs()[op]
+	file, err := golden.Load(op)
+	if err != nil || s == nil {
+		t.Fatalf("no golden values or no spec of %s: %v", op, err)
 	}
-	cts, wrt := cotangents(p, outs), differentiable(p)
-	var want []array
-	for _, d := range devices {
-		times := 1
-		if d.Workers() == 8 {
-			times = repeats
+	var list []*goldenCase
+	for _, p := range s.Instances {
+		c, err := exact.Nearest(file.Cases, p, elements)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for time := range times {
-			outs, grads, err := c.run(t, d.Device, cts, wrt)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := slices.Concat(outs, grads)
-			if want == nil {
-				want = got
-			}
-			for i := range got {
-				if msg := identical(got[i], want[i]); msg != "" {
-					t.Fatalf("%s %v with %s, run %d: result %d %s", programName(p), c.ins, d.name, time, i, msg)
-				}
+		list = append(list, newGoldenCase(t, p, c))
+	}
+	return list
+}
+
+// sameBits runs the call with each number of workers, repeatedly with the most.
+func (g *goldenCase) sameBits(t *testing.T, devices []device) {
+	t.Helper()
+	var want []array
+	most := devices[len(devices)-1]
+	for _, d := range append(slices.Clone(devices), slices.Repeat([]device{most}, repeats-1)...) {
+		outs, grads, err := g.call.run(t, d.Device, g.cotangents, g.wrt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Concat(outs, grads)
+		if want == nil {
+			want = got
+		}
+		for i := range got {
+			if msg := identical(got[i], want[i]); msg != "" {
+				t.Fatalf("%s, %s with %s: result %d %s", programName(g.call.form.program), g.Name, d.name, i, msg)
 			}
 		}
 	}
@@ -65,13 +73,14 @@ func (s *sized) sameBits(t *testing.T, devices []device, p *expr.Program, n int)
 // TestOddOffsets: sub-views that start at an odd element, which no vector load
 // is aligned to, give the bits that tensors of their own give.
 func TestOddOffsets(t *testing.T) {
-	devices := everywhere(t)
-	for i, s := range firstSlice() {
-		t.Run(fmt.Sprintf("%02d/%s", i, s.spec), func(t *testing.T) {
-			for _, p := range s.programs(t) {
-				for _, n := range []int{1, 33, 1025} {
+	devices := targets(t)
+	for _, op := range golden.Ops() {
+		t.Run(op, func(t *testing.T) {
+			t.Parallel()
+			for _, elements := range offsetElements {
+				for _, g := range pick(t, op, elements) {
 					for _, d := range devices {
-						s.atOffset(t, d, s.call(t, p, n))
+						g.atOffset(t, d)
 					}
 				}
 			}
@@ -79,18 +88,13 @@ func TestOddOffsets(t *testing.T) {
 	}
 }
 
-func (s *sized) atOffset(t *testing.T, d device, c *call) {
+func (g *goldenCase) atOffset(t *testing.T, d device) {
 	t.Helper()
-	p := c.form.program
-	outs, _, err := c.run(t, d.Device, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cts, wrt := cotangents(p, outs), differentiable(p)
 	var at [2][]array
 	for offset := range at {
+		c := g.call
 		c.offset = offset
-		outs, grads, err := c.run(t, d.Device, cts, wrt)
+		outs, grads, err := c.run(t, d.Device, g.cotangents, g.wrt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +102,7 @@ func (s *sized) atOffset(t *testing.T, d device, c *call) {
 	}
 	for i, got := range at[1] {
 		if msg := identical(got, at[0][i]); msg != "" {
-			t.Errorf("%s %v on %s: result %d %s", programName(p), c.ins, d.name, i, msg)
+			t.Errorf("%s, %s on %s: result %d %s", programName(g.call.form.program), g.Name, d.name, i, msg)
 		}
 	}
 }

@@ -40,7 +40,21 @@ func both(t testing.TB, opts ...runtime.Option) []device {
 // this machine has and with guards behind every tensor.
 func everywhere(t testing.TB) []device {
 	t.Helper()
-	list := both(t)
+	return append(both(t), instructionSets(t)...)
+}
+
+// targets returns one device for each way in which kernels are made: the
+// reference, and the CPU with each instruction set that this machine has, with
+// guards behind every tensor.
+func targets(t testing.TB) []device {
+	t.Helper()
+	ref := device{"reference", open(t, runtime.Reference(), runtime.WithGuards())}
+	return append(instructionSets(t), ref)
+}
+
+func instructionSets(t testing.TB) []device {
+	t.Helper()
+	var list []device
 	for _, isa := range []string{"baseline", "avx2", "avx512"} {
 		d, err := runtime.Open(runtime.WithISA(isa), runtime.WithGuards())
 		if err != nil {
@@ -53,6 +67,9 @@ func everywhere(t testing.TB) []device {
 			}
 		})
 		list = append(list, device{isa, d})
+	}
+	if len(list) == 0 {
+		t.Fatal("no instruction set, not even the baseline")
 	}
 	return list
 }

@@ -30,7 +30,7 @@ type function struct {
 // functions are all generated functions but gradients, which Batch.Grad runs.
 func functions() []function {
 	return slices.Concat(elementwiseFunctions, indexFunctions, layoutFunctions, lossFunctions,
-		matmulFunctions, optimFunctions, reduceFunctions, rowsFunctions)
+		matmulFunctions, optimFunctions, reduceFunctions, rowsFunctions, scanFunctions)
 }
 
 // specs returns the checked specs, by name.
@@ -174,5 +174,12 @@ func elementType(t reflect.Type) runtime.DType {
 func dtypeOf(t expr.DType) runtime.DType {
 	return map[expr.DType]runtime.DType{
 		expr.F32: runtime.F32, expr.F16: runtime.F16, expr.BF16: runtime.BF16, expr.I32: runtime.I32, expr.U8: runtime.U8,
+	}[t]
+}
+
+// storage is the compiler's name of a type of the runtime.
+func storage(t runtime.DType) expr.DType {
+	return map[runtime.DType]expr.DType{
+		runtime.F32: expr.F32, runtime.F16: expr.F16, runtime.BF16: expr.BF16, runtime.I32: expr.I32, runtime.U8: expr.U8,
 	}[t]
 }

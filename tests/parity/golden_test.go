@@ -4,72 +4,121 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/runtime"
 	"github.com/kernelgen/kgen/tests/golden"
+	"github.com/kernelgen/kgen/tests/golden/exact"
 )
 
 // TestGolden runs every generated function with the golden inputs, in each
-// type, on each device, and compares results and gradients with PyTorch's. Then
-// it checks that nothing was left out.
+// type, on the reference device and the CPU with each instruction set, and
+// compares results and gradients with PyTorch's. Then it checks that nothing was
+// left out.
 func TestGolden(t *testing.T) {
-	devices := everywhere(t)
-	ran := map[string]bool{}
-	for _, op := range golden.Ops() {
-		t.Run(op, func(t *testing.T) {
-			file, err := golden.Load(op)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range file.Cases {
-				for _, p := range served(t, op, c) {
-					ran[programName(p)] = true
-					g := newGoldenCase(t, p, c)
-					for _, d := range devices {
-						g.check(t, d)
-					}
-					g.checkImmediate(t, devices[0])
-				}
-			}
-		})
-	}
-	t.Run("coverage", func(t *testing.T) { checkCoverage(t, ran) })
+	devices := targets(t)
+	ran := &coverage{by: map[string]map[string]bool{}}
+	t.Run("ops", func(t *testing.T) {
+		for _, op := range golden.Ops() {
+			t.Run(op, func(t *testing.T) {
+				t.Parallel()
+				runGolden(t, op, devices, ran)
+			})
+		}
+	})
+	t.Run("coverage", func(t *testing.T) { ran.check(t, devices) })
 }
 
-// served returns the programs that a case has inputs and values for: its
-// choices, in all types. A case with an optional output serves the choice
-// without it, too.
-func served(t *testing.T, op string, c golden.Case) []*expr.Program {
+func runGolden(t *testing.T, op string, devices []device, ran *coverage) {
 	t.Helper()
+	immediate := map[*expr.Program]int{}
+	eachGolden(t, op, func(g *goldenCase) {
+		for _, d := range devices {
+			g.check(t, d)
+			ran.add(d, g.call.form.program)
+		}
+		if p := g.call.form.program; immediate[p] < 3 {
+			immediate[p]++
+			g.checkImmediate(t, devices[0])
+		}
+	})
+}
+
+// eachGolden calls f for each golden case of an op and each program that it
+// serves, with all values in full.
+func eachGolden(t *testing.T, op string, f func(*goldenCase)) {
+	t.Helper()
+	file, err := golden.Load(op)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := specs()[op]
 	if s == nil {
 		t.Fatalf("no spec %s", op)
 	}
-	var list []*expr.Program
-	for _, p := range s.Instances {
-		fits := !slices.ContainsFunc(p.Static, func(choice expr.Choice) bool {
-			given, named := c.Static[choice.Name]
-			_, isOut := c.Outs[choice.Name]
-			return named && given != choice.Value && !(isOut && choice.Value == "without")
-		})
-		if fits {
-			list = append(list, p)
+	for _, c := range file.Cases {
+		inFull := map[string]golden.Case{} // the oracle does not round: one for all types
+		for _, p := range exact.Served(s, c) {
+			choice := choiceText(p)
+			if _, ok := inFull[choice]; !ok {
+				v, err := exact.Run(s, p, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				inFull[choice] = exact.Complete(c, v)
+			}
+			g := newGoldenCase(t, p, inFull[choice])
+			g.linear = file.Linear
+			f(g)
 		}
 	}
-	return list
+}
+
+// coverage holds which programs ran on which device.
+type coverage struct {
+	mu sync.Mutex
+	by map[string]map[string]bool // by names of devices and programs
+}
+
+func (c *coverage) add(d device, p *expr.Program) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by[d.name] == nil {
+		c.by[d.name] = map[string]bool{}
+	}
+	c.by[d.name][programName(p)] = true
+}
+
+// check wants every program to have run on every device.
+func (c *coverage) check(t *testing.T, devices []device) {
+	for _, name := range slices.Sorted(maps.Keys(specs())) {
+		for _, p := range specs()[name].Instances {
+			var missing []string
+			for _, d := range devices {
+				if !c.by[d.name][programName(p)] {
+					missing = append(missing, d.name)
+				}
+			}
+			if len(missing) > 0 {
+				t.Errorf("%s did not run on %s: add golden values for it to tests/golden", programName(p), strings.Join(missing, ", "))
+			}
+		}
+	}
 }
 
 // goldenCase is a case for one program.
 type goldenCase struct {
 	golden.Case
+	linear     bool // see golden.File
 	call       call
 	cotangents []array // for each result; nil when the case has no gradient
 	wrt        []int   // inputs that it has gradients of
 }
 
-func newGoldenCase(t *testing.T, p *expr.Program, c golden.Case) *goldenCase {
+func newGoldenCase(t testing.TB, p *expr.Program, c golden.Case) *goldenCase {
 	t.Helper()
 	g := &goldenCase{Case: c, call: call{form: formOf(t, p), params: goldenParams(t, p, c)}}
 	for i, in := range p.Ins {
@@ -150,26 +199,39 @@ func (g *goldenCase) check(t *testing.T, d device) {
 		t.Errorf("%s, %s on %s: %v", programName(p), g.Name, d.name, err)
 		return
 	}
-	for i, r := range results(p) {
-		if want, ok := g.Outs[r.Name]; ok {
-			g.compare(t, d, r.Name, outs[i], typed(want, r.Type))
+	names, want := g.wanted()
+	terms := sync.OnceValue(func() [][]float64 { return g.terms(t) })
+	for i, got := range slices.Concat(outs, grads) {
+		if names[i] == "" {
+			continue
 		}
-	}
-	for k, i := range g.wrt {
-		in := p.Ins[i]
-		g.compare(t, d, gradientOf(in.Name), grads[k], typed(g.Grads[in.Name], in.Type))
+		msg := differ(got, want[i], nil)
+		if msg != "" && got.dtype == runtime.F32 && p.Raw == nil {
+			msg = differ(got, want[i], terms()[i])
+		}
+		if msg != "" {
+			t.Errorf("%s, %s on %s: %s: %s", programName(p), g.Name, d.name, names[i], msg)
+		}
 	}
 }
 
-func (g *goldenCase) compare(t *testing.T, d device, name string, got, want array) {
-	t.Helper()
-	msg := differ(got, want, nil)
-	if msg != "" && got.dtype == runtime.F32 {
-		msg = differ(got, want, g.terms(t)[name])
+// wanted returns what the call must give, results first, by name; a result that
+// the case does not name has none.
+func (g *goldenCase) wanted() (names []string, list []array) {
+	p := g.call.form.program
+	for _, r := range results(p) {
+		want, ok := g.Outs[r.Name]
+		if !ok {
+			names, list = append(names, ""), append(list, array{})
+			continue
+		}
+		names, list = append(names, r.Name), append(list, typed(want, r.Type))
 	}
-	if msg != "" {
-		t.Errorf("%s, %s on %s: %s: %s", programName(g.call.form.program), g.Name, d.name, name, msg)
+	for _, i := range g.wrt {
+		in := p.Ins[i]
+		names, list = append(names, "gradient of "+in.Name), append(list, typed(g.Grads[in.Name], in.Type))
 	}
+	return names, list
 }
 
 // checkImmediate wants the immediate form to give the bits of the deferred one.
@@ -188,22 +250,6 @@ func (g *goldenCase) checkImmediate(t *testing.T, d device) {
 	for i, r := range results(p) {
 		if msg := identical(got[i], want[i]); msg != "" {
 			t.Errorf("%s, %s: %s of the immediate form: %s", programName(p), g.Name, r.Name, msg)
-		}
-	}
-}
-
-// checkCoverage wants every program to have run, and those without golden values
-// to have values or a test by hand.
-func checkCoverage(t *testing.T, ran map[string]bool) {
-	for _, name := range slices.Sorted(maps.Keys(specs())) {
-		for _, p := range specs()[name].Instances {
-			hand := slices.ContainsFunc(byHand(), func(h handCases) bool { return h.serves(p) })
-			switch {
-			case !ran[programName(p)] && !hand:
-				t.Errorf("%s was not run: it has neither golden values nor values by hand", programName(p))
-			case ran[programName(p)] && hand:
-				t.Errorf("%s has golden values: take it out of byHand", programName(p))
-			}
 		}
 	}
 }

@@ -2,12 +2,65 @@ package parity_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/kernelgen/kgen/generated/ops"
 	"github.com/kernelgen/kgen/runtime"
 	"github.com/kernelgen/kgen/tests/golden"
 )
+
+// C030: the pool keeps no more than its cap while sizes change, gives all of it
+// back, and takes a tensor back once.
+func TestC030PoolStaysBounded(t *testing.T) {
+	const limit = 8 << 20
+	for _, d := range both(t, runtime.WithPoolCap(limit)) {
+		cycle := func(bytes int) {
+			t.Helper()
+			x := must(runtime.Zeros[uint8](d.Device, bytes))(t)
+			closeHandle(t, x.Untyped())
+			if err := x.Close(); err == nil {
+				t.Fatalf("closing a tensor of %d bytes twice on %s: no error", bytes, d.name)
+			}
+			if s := d.Stats().Pool; s.Cached > limit {
+				t.Fatalf("after %d bytes on %s the pool keeps %d, its cap is %d", bytes, d.name, s.Cached, limit)
+			}
+		}
+		for n := 1; n <= 1000; n++ {
+			cycle(n * 4096)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range 1000 {
+			cycle(1 + rng.IntN(1<<20))
+		}
+		d.Trim()
+		if s := d.Stats(); s.Pool.Cached != 0 || s.Tensors != 0 {
+			t.Errorf("after Trim on %s: %d bytes in the pool, %d tensors", d.name, s.Pool.Cached, s.Tensors)
+		}
+	}
+}
+
+// C034: no Go pointer to Go memory reaches C, whatever the arguments: scalars,
+// several buffers, none, names, and memory that a batch outlives. The checks of
+// cgo are on by default; scripts/proof.sh has the stricter ones on, too.
+func TestC034ArgumentsOfC(t *testing.T) {
+	for _, d := range both(t) {
+		x, y := from[f32](t, d, vector(1, 2, 3)), from[f32](t, d, vector(4, 5, 6))
+		empty := from[f32](t, d, constant(0, 0))
+		b := d.Batch("a batch with a name, \x00 and ünïcode")
+		sum := ops.ScaleDeferred(b, ops.AddDeferred(b, x, y), 2)
+		norm, mean, rstd := ops.LayerNormDeferred(b, x, y, y, 1e-5)
+		nothing := ops.AddDeferred(b, empty, empty)
+		b.Keep(sum, norm, mean, rstd, nothing)
+		b.Submit()
+		if err := b.Sync(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, d, "scaled sum", sum, vector(10, 14, 18))
+		expect(t, d, "mean", mean, number(2))
+		expect(t, d, "nothing", nothing, constant(0, 0))
+	}
+}
 
 // C031: a smaller tensor in the memory of a larger one knows its own length.
 func TestC031SmallerTensorInPooledMemory(t *testing.T) {

@@ -2,6 +2,7 @@ package goapi
 
 import (
 	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/emit/goref"
 	"github.com/kernelgen/kgen/gen/expr"
 )
 
@@ -13,6 +14,7 @@ type File struct {
 	Kernels string // import path of the package that holds the C functions
 	Funcs   []*Func
 	Consts  []Const
+	Raw     *goref.Raw // the reference that is written by hand; nil when there is none
 	// Internal files hold descriptors only: what generated code needs and no
 	// user calls.
 	Internal bool
@@ -29,6 +31,7 @@ type Const struct {
 // or, where inputs are lists, one for each combination of their lengths.
 type Func struct {
 	Name     string   // exported name of the immediate form
+	Also     []string // other exported names
 	Doc      []string // paragraphs; the first begins with the name
 	Static   string   // the static choices and optional tensors, joined
 	TypeVars []string // names of the spec's type variables
@@ -49,6 +52,13 @@ type Op struct {
 	C          []string // symbols that have a C function
 	Grad       *Grad    // nil when there is no gradient
 	Accumulate string   // variable of the op that adds cotangents; "" for none
+	Home       *Home    // the spec whose kernels the op runs; nil when it has its own
+}
+
+// Home is a spec whose kernels and references another one's op runs.
+type Home struct {
+	Name    string // of the spec
+	Kernels string // import path of the package that holds its C functions
 }
 
 // Grad is the gradient of an Op, as in package runtime, with the descriptor's

@@ -11,7 +11,11 @@ import (
 
 // descriptor is the declaration of the runtime.Op of an op of f.
 func descriptor(f *File, op *Op, static string) (jen.Code, error) {
-	d := &describer{op: op, static: static, kernels: f.Kernels}
+	home := Home{Name: f.Name, Kernels: f.Kernels}
+	if op.Home != nil {
+		home = *op.Home
+	}
+	d := &describer{op: op, static: static, kernels: home.Kernels}
 	for _, a := range op.Bound.Axes {
 		d.host.axes = append(d.host.axes, a.Name)
 	}
@@ -27,7 +31,7 @@ func descriptor(f *File, op *Op, static string) (jen.Code, error) {
 		field("Hash", jen.Op(fmt.Sprintf("%#016x", op.Bound.Hash))),
 	}
 	if len(op.C) > 0 {
-		fields = append(fields, field("Built", jen.Qual(f.Kernels, hashName(f.Name))))
+		fields = append(fields, field("Built", jen.Qual(home.Kernels, hashName(home.Name))))
 	}
 	fields = append(fields,
 		field("Axes", axes),
@@ -168,6 +172,9 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 	}
 	if k.Guarded {
 		fields = append(fields, field("Guarded", jen.True()))
+	}
+	if k.Faults {
+		fields = append(fields, field("Faults", jen.True()))
 	}
 	return tallBody(fields...)
 }

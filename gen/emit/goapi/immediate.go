@@ -32,7 +32,16 @@ func immediate(file *jen.File, f *Func, s *signature) {
 
 // deferredCall calls the deferred form with the arguments of the immediate one.
 func (s *signature) deferredCall(f *Func) *jen.Statement {
-	args := []jen.Code{jen.Id(s.batch)}
+	call := jen.Id(f.Name + "Deferred")
+	if open := s.openTypes(); len(open) > 0 {
+		call.Types(open...)
+	}
+	return call.Call(append([]jen.Code{jen.Id(s.batch)}, s.args()...)...)
+}
+
+// args are the parameters of a form, but for the first one, as arguments.
+func (s *signature) args() []jen.Code {
+	var args []jen.Code
 	for _, t := range s.tensors {
 		args = append(args, jen.Id(t.name))
 	}
@@ -46,11 +55,7 @@ func (s *signature) deferredCall(f *Func) *jen.Statement {
 		}
 		args = append(args, arg)
 	}
-	call := jen.Id(f.Name + "Deferred")
-	if open := s.openTypes(); len(open) > 0 {
-		call.Types(open...)
-	}
-	return call.Call(args...)
+	return args
 }
 
 // openTypes lists the type parameters that no argument fixes; they come first.

@@ -27,6 +27,7 @@ func hashName(spec string) string { return "HashOf" + TypedName(spec) }
 type CSource struct {
 	Spec    string   // name
 	File    string   // name of the file with its kernels
+	Alone   bool     // the file is compiled by itself, not with those of its group
 	Hash    string   // symbol of the constant with the spec's hash
 	Symbols []string // of its kernels
 }

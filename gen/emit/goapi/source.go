@@ -29,6 +29,13 @@ func newFile(pkg, spec string) *jen.File {
 func Source(f *File) ([]byte, error) {
 	file := newFile(f.Package, f.Spec)
 	file.ImportName(f.Kernels, path.Base(f.Kernels))
+	for _, fn := range f.Funcs {
+		for _, op := range fn.Ops {
+			if op.Home != nil {
+				file.ImportName(op.Home.Kernels, path.Base(op.Home.Kernels))
+			}
+		}
+	}
 	for _, c := range f.Consts {
 		defaultConst(file, c)
 	}
@@ -55,6 +62,9 @@ func functions(file *jen.File, fn *Func) {
 		fn.Name, fn.Name, s.batch, fn.Name)))
 	deferred(file, fn, s)
 	file.Line()
+	for _, name := range fn.Also {
+		alias(file, fn, s, name)
+	}
 }
 
 func comments(file *jen.File, lines []string) {
@@ -97,8 +107,11 @@ func Reference(f *File) ([]byte, error) {
 	file := newFile(f.Package, f.Spec)
 	for _, fn := range f.Funcs {
 		for _, op := range fn.Ops {
+			if op.Home != nil {
+				continue
+			}
 			for i, v := range op.Bound.Variants {
-				if err := goref.Func(file, op.Refs[i], v.Program); err != nil {
+				if err := reference(file, f, op.Refs[i], v.Program); err != nil {
 					return nil, err
 				}
 				file.Line()
@@ -106,6 +119,15 @@ func Reference(f *File) ([]byte, error) {
 		}
 	}
 	return render(file)
+}
+
+// reference adds the reference of a variant: the loops that its expressions
+// mean, or a call of what is written by hand.
+func reference(file *jen.File, f *File, name string, p *expr.Program) error {
+	if p.Raw != nil {
+		return f.Raw.Func(file, name, p)
+	}
+	return goref.Func(file, name, p)
 }
 
 // defaultConst adds the default of a parameter.

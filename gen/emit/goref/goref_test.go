@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ func shipped(t *testing.T) []*expr.Spec {
 	for _, d := range append(list, more...) {
 		t.Fatalf("%v: %s", d.Pos, d.Msg)
 	}
-	return specs
+	return slices.DeleteFunc(specs, func(s *expr.Spec) bool { return s.Raw != nil }) // the oracle has none of those
 }
 
 func gradient(t *testing.T, s *expr.Spec, p *expr.Program) *expr.Program {

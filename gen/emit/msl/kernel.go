@@ -14,6 +14,7 @@ type printer struct {
 	f      *ir.Func
 	fields map[*ir.Field]string
 	used   *helpers
+	raw    bool // the body is in a source written by hand, which may use all that there is
 	b      strings.Builder
 	depth  int
 	err    error
@@ -151,6 +152,9 @@ var builtins = [...]builtin{
 // positions tells which of the builtins the kernel reads.
 func (p *printer) positions() map[string]bool {
 	here := map[string]bool{"tid": p.f.Guarded && p.hasBarrier()}
+	for _, in := range builtins {
+		here[in.name] = here[in.name] || p.raw
+	}
 	ir.WalkExprs(p.f.Body, func(e ir.Expr) {
 		h, ok := e.(*ir.Here)
 		if !ok {
@@ -173,7 +177,7 @@ func (p *printer) positions() map[string]bool {
 }
 
 func (p *printer) hasBarrier() bool {
-	found := false
+	found := p.raw
 	ir.WalkStmts(p.f.Body, func(s ir.Stmt) {
 		if _, ok := s.(*ir.Barrier); ok {
 			found = true

@@ -37,19 +37,52 @@ func subjects(t *testing.T) map[string]subject {
 			{axes: ax{"R": {1}, "D": {64}}, ins: in{"x": wide}},
 			{axes: ax{"R": {1}, "D": {4}}, params: pm{"eps": oracle.Float(0.5)}},
 		}, nil},
-		"cols": {instance(t, "bias_grad", nil, f32), []call{
-			{axes: ax{"R": {9000}, "N": {35}}, terms: 1000},
+		"cols": {parsed(t, middleSum), []call{
+			{axes: ax{"B": {2}, "L": {9000}, "H": {35}}, terms: 1000},
 		}, []string{"mul(lanes, 1024)", "mul(lanes, 32)"}},
-		"inout": {parsed(t, inoutRow), []call{{axes: ax{"R": {2}, "D": {150}}, terms: 75}}, nil},
+		"blocks": {parsed(t, rowBlocks), []call{{axes: ax{"R": {40}, "D": {300}}, terms: 300}}, nil},
+		"inout":  {parsed(t, inoutRow), []call{{axes: ax{"R": {2}, "D": {150}}, terms: 75}}, nil},
 		"matmul": {instance(t, "matmul_bias", transposed("n", "n"), f32), []call{
 			{axes: ax{"Z": {2}, "M": {70}, "N": {69}, "K": {37}}},
 		}, nil},
 	}
 }
 
-// mutants makes copies of the kernel of s, each changed by change(f, n) for n =
+// A sum along the middle axis, and row sums with sums along the columns.
+const (
+	middleSum = `doc = "Probe."
+dtypes = ["f32"]
+[in.x]
+shape = "B L H"
+[out.y]
+shape = "B H"
+over = "L"
+reduce = "sum"
+expr = "x"
+`
+	rowBlocks = `doc = "Probe."
+dtypes = ["f32"]
+[in.x]
+shape = "R D"
+[let.total]
+over = "D"
+reduce = "sum"
+expr = "x"
+[out.y]
+shape = "R D"
+expr = "x * total"
+[out.s]
+shape = "D"
+over = "R"
+reduce = "sum"
+expr = "x * total"
+`
+)
+
+// mutants makes copies of the first kernel of s, each changed by change(f, n) for n =
 // 0, 1, … until that says that there is nothing more to change. It returns what
-// was done to each, and a file with all of them, named mutant_n.
+// was done to each, and a file with all of them, named mutant_n, and the kernels
+// that follow.
 func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bool)) ([]string, []byte) {
 	t.Helper()
 	var did []string
@@ -63,7 +96,7 @@ func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bo
 		f.Symbol = fmt.Sprintf("mutant_%d", n)
 		did, kernels = append(did, what), append(kernels, f)
 	}
-	return did, emit(t, s.program.File, kernels)
+	return did, emit(t, s.program.File, append(kernels, bound(t, s.program).MSL[1:]...))
 }
 
 // runMutant runs the program of s with its kernel exchanged for mutant n. A
@@ -71,7 +104,13 @@ func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bo
 func runMutant(t *testing.T, s subject, program *sim.Program, b *bind.Result, n int, c oracle.Call) ([]sim.Report, map[string]oracle.Array) {
 	t.Helper()
 	d := newDevice(program, b)
-	d.symbol = func(string) string { return fmt.Sprintf("mutant_%d", n) }
+	first := b.MSL[0].Symbol
+	d.symbol = func(s string) string {
+		if s == first {
+			return fmt.Sprintf("mutant_%d", n)
+		}
+		return s
+	}
 	d.limit = 4 * time.Second
 	got := d.run(t, s.program, c)
 	if d.late {

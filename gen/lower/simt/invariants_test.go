@@ -23,6 +23,9 @@ func programs(t *testing.T) []*expr.Program {
 	}
 	var all []*expr.Program
 	for _, s := range specs {
+		if s.Raw != nil {
+			continue // written by hand: nothing to lower
+		}
 		for _, p := range s.Instances {
 			all = append(all, p)
 			if s.Grad == nil {
@@ -70,7 +73,7 @@ func check(t *testing.T, k *simt.Kernel) {
 	if len(k.Grid) > 3 || k.Threads != k.Func.Threads || k.Threads < 64 || k.Threads > 256 || k.Threads%32 != 0 {
 		t.Errorf("%s: grid of %d dimensions, %d threads", k.Func.Symbol, len(k.Grid), k.Threads)
 	}
-	c := &checker{t: t, f: k.Func, visible: map[*ir.Var]bool{}, names: map[string]bool{}}
+	c := &checker{t: t, f: k.Func, visible: map[*ir.Var]bool{}, alike: map[*ir.Var]bool{}, names: map[string]bool{}}
 	for _, b := range k.Func.Buffers {
 		c.take(b.Name)
 	}
@@ -85,6 +88,7 @@ type checker struct {
 	t       *testing.T
 	f       *ir.Func
 	visible map[*ir.Var]bool
+	alike   map[*ir.Var]bool // the same in all threads of a group
 	names   map[string]bool
 }
 
@@ -114,6 +118,7 @@ func (c *checker) block(body []ir.Stmt, uniform bool) {
 		}
 		switch s := s.(type) {
 		case *ir.Decl:
+			c.alike[s.V] = !s.V.Mut && c.same(s.X)
 			defer c.declare(s.V)()
 		case *ir.Assign:
 			if !c.visible[s.V] || !s.V.Mut {
@@ -125,7 +130,9 @@ func (c *checker) block(body []ir.Stmt, uniform bool) {
 			}
 		case *ir.For:
 			done := c.declare(s.V)
-			c.block(s.Body, uniform && same(s.From) && same(s.To) && same(s.Step))
+			together := c.same(s.From) && c.same(s.To) && c.same(s.Step)
+			c.alike[s.V] = together
+			c.block(s.Body, uniform && together)
 			done()
 		case *ir.If:
 			c.block(s.Then, false)
@@ -152,13 +159,17 @@ func (c *checker) expr(e ir.Expr, uniform bool) {
 	})
 }
 
-// same reports whether e is made of constants and extents only, so that it is
-// the same in all threads.
-func same(e ir.Expr) bool {
+// same reports whether e is the same in all threads of a group: it is made of
+// constants, extents, the group's place and names of such values.
+func (c *checker) same(e ir.Expr) bool {
 	ok := true
 	ir.WalkExpr(e, func(e ir.Expr) {
-		switch e.(type) {
-		case *ir.Ref, *ir.Here, *ir.Load, *ir.At:
+		switch e := e.(type) {
+		case *ir.Ref:
+			ok = ok && c.alike[e.V]
+		case *ir.Here:
+			ok = ok && (e.ID == ir.GroupX || e.ID == ir.GroupY || e.ID == ir.GroupZ)
+		case *ir.Load, *ir.At, *ir.Horizontal, *ir.Shuffle:
 			ok = false
 		}
 	})

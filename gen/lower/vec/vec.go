@@ -16,7 +16,7 @@ const (
 	mapTile   = 4096 // of a map's innermost axis
 	mapRows   = 16   // of the axis before it
 	colTile   = 64   // of the results of a column reduction
-	sumBlock  = 4096 // longest run summed before it is added to the total
+	sumBlock  = 512  // longest run summed before it is added to the total
 	colBlock  = 256  // the same for rows of a column reduction
 	gemmRows  = 84   // rows of a product's tile: a multiple of the x86 register tiles
 	gemmCols  = 512  // columns of it: a multiple of twice the widest vector

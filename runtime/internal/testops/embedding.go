@@ -23,7 +23,11 @@ var embeddingOp = &runtime.Op{
 	Ins: []runtime.Arg{ids, {Name: "W", Shape: table}}, Outs: []runtime.Arg{{Name: "y", Shape: rows}},
 	Variants: []runtime.Variant{{
 		Ins: []runtime.DType{runtime.I32, runtime.F32}, Outs: types(1),
-		Kernel: []runtime.Kernel{overTiles("kt_embedding", embeddingBlock(), 24, read(0), read(1), write(2))},
+		Kernel: []runtime.Kernel{func() runtime.Kernel {
+			k := overTiles("kt_embedding", embeddingBlock(), 24, read(0), read(1), write(2))
+			k.Faults = true
+			return k
+		}()},
 		Ref: func(c *runtime.RefCall) {
 			ids, w, y := elements[int32](c, 0), elements[float32](c, 1), elements[float32](c, 2)
 			d := int(c.Size[2])
@@ -55,7 +59,7 @@ var embeddingGrad = &runtime.Op{
 		Ins: []runtime.DType{runtime.I32, runtime.F32}, Outs: types(1),
 		Kernel: []runtime.Kernel{{
 			Symbol: "kt_embedding_grad", C: kernel("kt_embedding_grad"), Buffers: []runtime.Buffer{read(0), read(1), write(2)},
-			Block: embeddingBlock(), BlockBytes: 24,
+			Block: embeddingBlock(), BlockBytes: 24, Faults: true,
 			CPU: runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Cost: []uint8{0}, CostPer: 1000},
 		}},
 		Ref: func(c *runtime.RefCall) {

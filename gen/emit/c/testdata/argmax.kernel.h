@@ -29,8 +29,8 @@ static void KG_NAME(kg_test_argmax_1)(const kg_call *call, int64_t lo, int64_t h
 		vf index_reduced_ = kg_splat(-INFINITY);
 		vi index_reduced_at_ = kg_splati(2147483647);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + at_ + d_);

@@ -53,8 +53,8 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
 		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf rest_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -70,8 +70,8 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 		const float rest_sum_3_ = kg_hsum(rest_sum_);
 		vf var_sum_ = kg_splat(0.0f);
 		const float rest_ = rest_sum_3_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf var_sum_2_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
@@ -137,8 +137,8 @@ static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, i
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
 			const float first_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
-			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf rest_sum_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
@@ -163,8 +163,8 @@ static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, i
 			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 			vf d_rstd_ = kg_splat(0.0f);
 			const float rest_ = rest_sum_3_ / t_8_;
-			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-				const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+				const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				int64_t d_3_ = block_2_;
 				for (; d_3_ < end_2_ - (KG_W - 1); d_3_ += KG_W) {

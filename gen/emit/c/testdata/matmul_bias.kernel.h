@@ -33,6 +33,11 @@ typedef struct {
 	int64_t size_M_;
 } kg_test_matmul_bias_grad_3_args;
 
+typedef struct {
+	int64_t size_N_;
+	int64_t size_Z_sums_;
+} kg_test_matmul_bias_grad_4_args;
+
 #define KG_SELF "matmul_bias.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
@@ -40,6 +45,7 @@ KG_DISPATCH(kg_test_matmul_bias_1)
 KG_DISPATCH(kg_test_matmul_bias_grad_1)
 KG_DISPATCH(kg_test_matmul_bias_grad_2)
 KG_DISPATCH(kg_test_matmul_bias_grad_3)
+KG_DISPATCH(kg_test_matmul_bias_grad_4)
 
 #else // KG_ISA
 
@@ -200,8 +206,39 @@ static void KG_NAME(kg_test_matmul_bias_grad_2)(const kg_call *call, int64_t lo,
 
 static void KG_NAME(kg_test_matmul_bias_grad_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_test_matmul_bias_grad_3_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_Z_ * args->size_M_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			const int64_t at_3_ = at_2_ / args->size_M_;
+			int64_t d_2_ = 0;
+			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_c_ + at_4_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_c_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+static void KG_NAME(kg_test_matmul_bias_grad_4)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	float *restrict d_bias_ = call->buf[1];
+	const kg_test_matmul_bias_grad_4_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -209,31 +246,25 @@ static void KG_NAME(kg_test_matmul_bias_grad_3)(const kg_call *call, int64_t lo,
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
+			for (int64_t block_ = 0; block_ < args->size_Z_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_Z_sums_);
+				vf d_bias_reduced_2_ = kg_splat(0.0f);
+				for (int64_t i_Z_sums_ = block_; i_Z_sums_ < end_; i_Z_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_Z_sums_ * args->size_N_ + d_);
 				}
+				d_bias_reduced_ += d_bias_reduced_2_;
 			}
 			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
+			for (int64_t block_2_ = 0; block_2_ < args->size_Z_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_Z_sums_);
+				vf d_bias_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_Z_sums_2_ = block_2_; i_Z_sums_2_ < end_2_; i_Z_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_Z_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
+				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}
 			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}

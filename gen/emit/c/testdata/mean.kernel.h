@@ -40,8 +40,8 @@ static void KG_NAME(kg_test_mean_1)(const kg_call *call, int64_t lo, int64_t hi)
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vf y_reduced_sum_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf y_reduced_sum_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -65,8 +65,8 @@ static void KG_NAME(kg_test_mean_2)(const kg_call *call, int64_t lo, int64_t hi)
 	const float t_ = (float)kgi_max(args->size_P_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf y_reduced_sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf y_reduced_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {

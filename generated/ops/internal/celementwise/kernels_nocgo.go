@@ -20,10 +20,13 @@ var (
 	AddBF16                   unsafe.Pointer
 	AddGradF321               unsafe.Pointer
 	AddGradF322               unsafe.Pointer
+	AddGradF323               unsafe.Pointer
 	AddGradF161               unsafe.Pointer
 	AddGradF162               unsafe.Pointer
+	AddGradF163               unsafe.Pointer
 	AddGradBF161              unsafe.Pointer
 	AddGradBF162              unsafe.Pointer
+	AddGradBF163              unsafe.Pointer
 	AddBroadcast2D3DF32       unsafe.Pointer
 	AddBroadcast2D3DF16       unsafe.Pointer
 	AddBroadcast2D3DBF16      unsafe.Pointer
@@ -44,10 +47,13 @@ var (
 	BiasAddBF16               unsafe.Pointer
 	BiasAddGradF321           unsafe.Pointer
 	BiasAddGradF322           unsafe.Pointer
+	BiasAddGradF323           unsafe.Pointer
 	BiasAddGradF161           unsafe.Pointer
 	BiasAddGradF162           unsafe.Pointer
+	BiasAddGradF163           unsafe.Pointer
 	BiasAddGradBF161          unsafe.Pointer
 	BiasAddGradBF162          unsafe.Pointer
+	BiasAddGradBF163          unsafe.Pointer
 	ClampF32                  unsafe.Pointer
 	ClampF16                  unsafe.Pointer
 	ClampBF16                 unsafe.Pointer
@@ -59,10 +65,13 @@ var (
 	DivBF16                   unsafe.Pointer
 	DivGradF321               unsafe.Pointer
 	DivGradF322               unsafe.Pointer
+	DivGradF323               unsafe.Pointer
 	DivGradF161               unsafe.Pointer
 	DivGradF162               unsafe.Pointer
+	DivGradF163               unsafe.Pointer
 	DivGradBF161              unsafe.Pointer
 	DivGradBF162              unsafe.Pointer
+	DivGradBF163              unsafe.Pointer
 	DropoutF32                unsafe.Pointer
 	DropoutF16                unsafe.Pointer
 	DropoutBF16               unsafe.Pointer
@@ -110,28 +119,37 @@ var (
 	MaximumBF16               unsafe.Pointer
 	MaximumGradF321           unsafe.Pointer
 	MaximumGradF322           unsafe.Pointer
+	MaximumGradF323           unsafe.Pointer
 	MaximumGradF161           unsafe.Pointer
 	MaximumGradF162           unsafe.Pointer
+	MaximumGradF163           unsafe.Pointer
 	MaximumGradBF161          unsafe.Pointer
 	MaximumGradBF162          unsafe.Pointer
+	MaximumGradBF163          unsafe.Pointer
 	MinimumF32                unsafe.Pointer
 	MinimumF16                unsafe.Pointer
 	MinimumBF16               unsafe.Pointer
 	MinimumGradF321           unsafe.Pointer
 	MinimumGradF322           unsafe.Pointer
+	MinimumGradF323           unsafe.Pointer
 	MinimumGradF161           unsafe.Pointer
 	MinimumGradF162           unsafe.Pointer
+	MinimumGradF163           unsafe.Pointer
 	MinimumGradBF161          unsafe.Pointer
 	MinimumGradBF162          unsafe.Pointer
+	MinimumGradBF163          unsafe.Pointer
 	MulF32                    unsafe.Pointer
 	MulF16                    unsafe.Pointer
 	MulBF16                   unsafe.Pointer
 	MulGradF321               unsafe.Pointer
 	MulGradF322               unsafe.Pointer
+	MulGradF323               unsafe.Pointer
 	MulGradF161               unsafe.Pointer
 	MulGradF162               unsafe.Pointer
+	MulGradF163               unsafe.Pointer
 	MulGradBF161              unsafe.Pointer
 	MulGradBF162              unsafe.Pointer
+	MulGradBF163              unsafe.Pointer
 	NegF32                    unsafe.Pointer
 	NegF16                    unsafe.Pointer
 	NegBF16                   unsafe.Pointer
@@ -197,10 +215,13 @@ var (
 	SubBF16                   unsafe.Pointer
 	SubGradF321               unsafe.Pointer
 	SubGradF322               unsafe.Pointer
+	SubGradF323               unsafe.Pointer
 	SubGradF161               unsafe.Pointer
 	SubGradF162               unsafe.Pointer
+	SubGradF163               unsafe.Pointer
 	SubGradBF161              unsafe.Pointer
 	SubGradBF162              unsafe.Pointer
+	SubGradBF163              unsafe.Pointer
 	SwiGLUF32                 unsafe.Pointer
 	SwiGLUF16                 unsafe.Pointer
 	SwiGLUBF16                unsafe.Pointer

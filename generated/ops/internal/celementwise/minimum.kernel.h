@@ -30,8 +30,13 @@ typedef struct {
 
 typedef struct {
 	int64_t size_S_;
-	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_minimum_grad_f32_2_args;
+
+typedef struct {
+	int64_t size_S_;
+	int64_t size_P_;
+} kg_dd4f7221_minimum_grad_f32_3_args;
 
 typedef struct {
 	int64_t size_S_;
@@ -40,8 +45,13 @@ typedef struct {
 
 typedef struct {
 	int64_t size_S_;
-	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_minimum_grad_f16_2_args;
+
+typedef struct {
+	int64_t size_S_;
+	int64_t size_P_;
+} kg_dd4f7221_minimum_grad_f16_3_args;
 
 typedef struct {
 	int64_t size_S_;
@@ -50,8 +60,13 @@ typedef struct {
 
 typedef struct {
 	int64_t size_S_;
-	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_minimum_grad_bf16_2_args;
+
+typedef struct {
+	int64_t size_S_;
+	int64_t size_P_;
+} kg_dd4f7221_minimum_grad_bf16_3_args;
 
 #define KG_SELF "minimum.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -61,10 +76,13 @@ KG_DISPATCH(kg_dd4f7221_minimum_f16)
 KG_DISPATCH(kg_dd4f7221_minimum_bf16)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_f32_1)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_f32_2)
+KG_DISPATCH(kg_dd4f7221_minimum_grad_f32_3)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_f16_1)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_f16_2)
+KG_DISPATCH(kg_dd4f7221_minimum_grad_f16_3)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_bf16_1)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_bf16_2)
+KG_DISPATCH(kg_dd4f7221_minimum_grad_bf16_3)
 
 #else // KG_ISA
 
@@ -182,13 +200,44 @@ static void KG_NAME(kg_dd4f7221_minimum_bf16)(const kg_call *call, int64_t lo, i
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 static void KG_NAME(kg_dd4f7221_minimum_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict b_ = call->buf[0];
 	const float *restrict a_ = call->buf[1];
 	const float *restrict d_y_ = call->buf[2];
-	float *restrict d_b_ = call->buf[3];
+	float *restrict d_b_reduced_block_ = call->buf[3];
 	const kg_dd4f7221_minimum_grad_f32_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_S_;
+		for (; d_ < args->size_S_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_S_) {
+			kg_storen_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_S_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_P_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_S_;
+			for (; d_2_ < args->size_S_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_b_reduced_block_ + at_ + d_2_, kg_load_f32(d_b_reduced_block_ + at_ + d_2_) + kg_select(kg_load_f32(b_ + d_2_) < kg_load_f32(a_ + at_3_ + d_2_), kg_load_f32(d_y_ + at_3_ + d_2_), kg_splat(0.0f)));
+			}
+			if (d_2_ < args->size_S_) {
+				kg_storen_f32(d_b_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_b_reduced_block_ + at_ + d_2_, args->size_S_ - d_2_) + kg_select(kg_loadn_f32(b_ + d_2_, args->size_S_ - d_2_) < kg_loadn_f32(a_ + at_3_ + d_2_, args->size_S_ - d_2_), kg_loadn_f32(d_y_ + at_3_ + d_2_, args->size_S_ - d_2_), kg_splat(0.0f)), args->size_S_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_b.
+static void KG_NAME(kg_dd4f7221_minimum_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_b_reduced_block_ = call->buf[0];
+	float *restrict d_b_ = call->buf[1];
+	const kg_dd4f7221_minimum_grad_f32_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -196,12 +245,11 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f32_1)(const kg_call *call, int64_t
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_b_reduced_ = kg_splat(0.0f);
-			const vf b_2_ = kg_load_f32(b_ + d_);
-			for (int64_t block_ = 0; block_ < args->size_P_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_P_);
+			for (int64_t block_ = 0; block_ < args->size_P_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_P_sums_);
 				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_P_ = block_; i_P_ < end_; i_P_++) {
-					d_b_reduced_2_ += kg_select(b_2_ < kg_load_f32(a_ + i_P_ * args->size_S_ + d_), kg_load_f32(d_y_ + i_P_ * args->size_S_ + d_), kg_splat(0.0f));
+				for (int64_t i_P_sums_ = block_; i_P_sums_ < end_; i_P_sums_++) {
+					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_P_sums_ * args->size_S_ + d_);
 				}
 				d_b_reduced_ += d_b_reduced_2_;
 			}
@@ -209,12 +257,11 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f32_1)(const kg_call *call, int64_t
 		}
 		if (d_ < to_) {
 			vf d_b_reduced_3_ = kg_splat(0.0f);
-			const vf b_3_ = kg_loadn_f32(b_ + d_, to_ - d_);
-			for (int64_t block_2_ = 0; block_2_ < args->size_P_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_P_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_sums_);
 				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_P_2_ = block_2_; i_P_2_ < end_2_; i_P_2_++) {
-					d_b_reduced_4_ += kg_select(b_3_ < kg_loadn_f32(a_ + i_P_2_ * args->size_S_ + d_, to_ - d_), kg_loadn_f32(d_y_ + i_P_2_ * args->size_S_ + d_, to_ - d_), kg_splat(0.0f));
+				for (int64_t i_P_sums_2_ = block_2_; i_P_sums_2_ < end_2_; i_P_sums_2_++) {
+					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_P_sums_2_ * args->size_S_ + d_, to_ - d_);
 				}
 				d_b_reduced_3_ += d_b_reduced_4_;
 			}
@@ -224,12 +271,12 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f32_1)(const kg_call *call, int64_t
 }
 
 // map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_minimum_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_minimum_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict b_ = call->buf[0];
 	const float *restrict a_ = call->buf[1];
 	const float *restrict d_y_ = call->buf[2];
 	float *restrict d_a_ = call->buf[3];
-	const kg_dd4f7221_minimum_grad_f32_2_args *args = call->block;
+	const kg_dd4f7221_minimum_grad_f32_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
@@ -262,13 +309,44 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f32_2)(const kg_call *call, int64_t
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 static void KG_NAME(kg_dd4f7221_minimum_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict b_ = call->buf[0];
 	const kg_f16 *restrict a_ = call->buf[1];
 	const kg_f16 *restrict d_y_ = call->buf[2];
-	kg_f16 *restrict d_b_ = call->buf[3];
+	float *restrict d_b_reduced_block_ = call->buf[3];
 	const kg_dd4f7221_minimum_grad_f16_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_S_;
+		for (; d_ < args->size_S_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_S_) {
+			kg_storen_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_S_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_P_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_S_;
+			for (; d_2_ < args->size_S_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_b_reduced_block_ + at_ + d_2_, kg_load_f32(d_b_reduced_block_ + at_ + d_2_) + kg_select(kg_load_f16(b_ + d_2_) < kg_load_f16(a_ + at_3_ + d_2_), kg_load_f16(d_y_ + at_3_ + d_2_), kg_splat(0.0f)));
+			}
+			if (d_2_ < args->size_S_) {
+				kg_storen_f32(d_b_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_b_reduced_block_ + at_ + d_2_, args->size_S_ - d_2_) + kg_select(kg_loadn_f16(b_ + d_2_, args->size_S_ - d_2_) < kg_loadn_f16(a_ + at_3_ + d_2_, args->size_S_ - d_2_), kg_loadn_f16(d_y_ + at_3_ + d_2_, args->size_S_ - d_2_), kg_splat(0.0f)), args->size_S_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_b.
+static void KG_NAME(kg_dd4f7221_minimum_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_b_reduced_block_ = call->buf[0];
+	kg_f16 *restrict d_b_ = call->buf[1];
+	const kg_dd4f7221_minimum_grad_f16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -276,12 +354,11 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f16_1)(const kg_call *call, int64_t
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_b_reduced_ = kg_splat(0.0f);
-			const vf b_2_ = kg_load_f16(b_ + d_);
-			for (int64_t block_ = 0; block_ < args->size_P_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_P_);
+			for (int64_t block_ = 0; block_ < args->size_P_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_P_sums_);
 				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_P_ = block_; i_P_ < end_; i_P_++) {
-					d_b_reduced_2_ += kg_select(b_2_ < kg_load_f16(a_ + i_P_ * args->size_S_ + d_), kg_load_f16(d_y_ + i_P_ * args->size_S_ + d_), kg_splat(0.0f));
+				for (int64_t i_P_sums_ = block_; i_P_sums_ < end_; i_P_sums_++) {
+					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_P_sums_ * args->size_S_ + d_);
 				}
 				d_b_reduced_ += d_b_reduced_2_;
 			}
@@ -289,12 +366,11 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f16_1)(const kg_call *call, int64_t
 		}
 		if (d_ < to_) {
 			vf d_b_reduced_3_ = kg_splat(0.0f);
-			const vf b_3_ = kg_loadn_f16(b_ + d_, to_ - d_);
-			for (int64_t block_2_ = 0; block_2_ < args->size_P_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_P_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_sums_);
 				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_P_2_ = block_2_; i_P_2_ < end_2_; i_P_2_++) {
-					d_b_reduced_4_ += kg_select(b_3_ < kg_loadn_f16(a_ + i_P_2_ * args->size_S_ + d_, to_ - d_), kg_loadn_f16(d_y_ + i_P_2_ * args->size_S_ + d_, to_ - d_), kg_splat(0.0f));
+				for (int64_t i_P_sums_2_ = block_2_; i_P_sums_2_ < end_2_; i_P_sums_2_++) {
+					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_P_sums_2_ * args->size_S_ + d_, to_ - d_);
 				}
 				d_b_reduced_3_ += d_b_reduced_4_;
 			}
@@ -304,12 +380,12 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f16_1)(const kg_call *call, int64_t
 }
 
 // map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_minimum_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_minimum_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict b_ = call->buf[0];
 	const kg_f16 *restrict a_ = call->buf[1];
 	const kg_f16 *restrict d_y_ = call->buf[2];
 	kg_f16 *restrict d_a_ = call->buf[3];
-	const kg_dd4f7221_minimum_grad_f16_2_args *args = call->block;
+	const kg_dd4f7221_minimum_grad_f16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
@@ -342,13 +418,44 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f16_2)(const kg_call *call, int64_t
 	}
 }
 
-// cols kernel for d_b.
+// rows kernel for d_b_reduced_block.
 static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict b_ = call->buf[0];
 	const kg_bf16 *restrict a_ = call->buf[1];
 	const kg_bf16 *restrict d_y_ = call->buf[2];
-	kg_bf16 *restrict d_b_ = call->buf[3];
+	float *restrict d_b_reduced_block_ = call->buf[3];
 	const kg_dd4f7221_minimum_grad_bf16_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_S_;
+		for (; d_ < args->size_S_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_S_) {
+			kg_storen_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_S_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_P_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_S_;
+			for (; d_2_ < args->size_S_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_b_reduced_block_ + at_ + d_2_, kg_load_f32(d_b_reduced_block_ + at_ + d_2_) + kg_select(kg_load_bf16(b_ + d_2_) < kg_load_bf16(a_ + at_3_ + d_2_), kg_load_bf16(d_y_ + at_3_ + d_2_), kg_splat(0.0f)));
+			}
+			if (d_2_ < args->size_S_) {
+				kg_storen_f32(d_b_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_b_reduced_block_ + at_ + d_2_, args->size_S_ - d_2_) + kg_select(kg_loadn_bf16(b_ + d_2_, args->size_S_ - d_2_) < kg_loadn_bf16(a_ + at_3_ + d_2_, args->size_S_ - d_2_), kg_loadn_bf16(d_y_ + at_3_ + d_2_, args->size_S_ - d_2_), kg_splat(0.0f)), args->size_S_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_b.
+static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_b_reduced_block_ = call->buf[0];
+	kg_bf16 *restrict d_b_ = call->buf[1];
+	const kg_dd4f7221_minimum_grad_bf16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -356,12 +463,11 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_1)(const kg_call *call, int64_
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_b_reduced_ = kg_splat(0.0f);
-			const vf b_2_ = kg_load_bf16(b_ + d_);
-			for (int64_t block_ = 0; block_ < args->size_P_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_P_);
+			for (int64_t block_ = 0; block_ < args->size_P_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_P_sums_);
 				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_P_ = block_; i_P_ < end_; i_P_++) {
-					d_b_reduced_2_ += kg_select(b_2_ < kg_load_bf16(a_ + i_P_ * args->size_S_ + d_), kg_load_bf16(d_y_ + i_P_ * args->size_S_ + d_), kg_splat(0.0f));
+				for (int64_t i_P_sums_ = block_; i_P_sums_ < end_; i_P_sums_++) {
+					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_P_sums_ * args->size_S_ + d_);
 				}
 				d_b_reduced_ += d_b_reduced_2_;
 			}
@@ -369,12 +475,11 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_1)(const kg_call *call, int64_
 		}
 		if (d_ < to_) {
 			vf d_b_reduced_3_ = kg_splat(0.0f);
-			const vf b_3_ = kg_loadn_bf16(b_ + d_, to_ - d_);
-			for (int64_t block_2_ = 0; block_2_ < args->size_P_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_P_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_sums_);
 				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_P_2_ = block_2_; i_P_2_ < end_2_; i_P_2_++) {
-					d_b_reduced_4_ += kg_select(b_3_ < kg_loadn_bf16(a_ + i_P_2_ * args->size_S_ + d_, to_ - d_), kg_loadn_bf16(d_y_ + i_P_2_ * args->size_S_ + d_, to_ - d_), kg_splat(0.0f));
+				for (int64_t i_P_sums_2_ = block_2_; i_P_sums_2_ < end_2_; i_P_sums_2_++) {
+					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_P_sums_2_ * args->size_S_ + d_, to_ - d_);
 				}
 				d_b_reduced_3_ += d_b_reduced_4_;
 			}
@@ -384,12 +489,12 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_1)(const kg_call *call, int64_
 }
 
 // map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict b_ = call->buf[0];
 	const kg_bf16 *restrict a_ = call->buf[1];
 	const kg_bf16 *restrict d_y_ = call->buf[2];
 	kg_bf16 *restrict d_a_ = call->buf[3];
-	const kg_dd4f7221_minimum_grad_bf16_2_args *args = call->block;
+	const kg_dd4f7221_minimum_grad_bf16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);

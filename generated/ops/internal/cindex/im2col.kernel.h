@@ -200,8 +200,8 @@ static void KG_NAME(kg_dd4f7221_col2im_f32)(const kg_call *call, int64_t lo, int
 		float d_x_reduced_ = 0.0f;
 		const int64_t at_2_ = i_3_ + at_;
 		const int64_t at_7_ = i_4_ * args->size_Lout_;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			float d_x_reduced_2_ = 0.0f;
 			for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
 				const int64_t at_4_ = at_2_ - at_3_ * i_K_;
@@ -233,8 +233,8 @@ static void KG_NAME(kg_dd4f7221_col2im_f16)(const kg_call *call, int64_t lo, int
 		float d_x_reduced_ = 0.0f;
 		const int64_t at_2_ = i_3_ + at_;
 		const int64_t at_7_ = i_4_ * args->size_Lout_;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			float d_x_reduced_2_ = 0.0f;
 			for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
 				const int64_t at_4_ = at_2_ - at_3_ * i_K_;
@@ -266,8 +266,8 @@ static void KG_NAME(kg_dd4f7221_col2im_bf16)(const kg_call *call, int64_t lo, in
 		float d_x_reduced_ = 0.0f;
 		const int64_t at_2_ = i_3_ + at_;
 		const int64_t at_7_ = i_4_ * args->size_Lout_;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			float d_x_reduced_2_ = 0.0f;
 			for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
 				const int64_t at_4_ = at_2_ - at_3_ * i_K_;

@@ -27,17 +27,32 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
-} kg_dd4f7221_fill_bias_grad_f32_args;
+} kg_dd4f7221_fill_bias_grad_f32_1_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_M_sums_;
+} kg_dd4f7221_fill_bias_grad_f32_2_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
-} kg_dd4f7221_fill_bias_grad_f16_args;
+} kg_dd4f7221_fill_bias_grad_f16_1_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_M_sums_;
+} kg_dd4f7221_fill_bias_grad_f16_2_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
-} kg_dd4f7221_fill_bias_grad_bf16_args;
+} kg_dd4f7221_fill_bias_grad_bf16_1_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_M_sums_;
+} kg_dd4f7221_fill_bias_grad_bf16_2_args;
 
 #define KG_SELF "fill_bias.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -45,9 +60,12 @@ typedef struct {
 KG_DISPATCH(kg_dd4f7221_fill_bias_f32)
 KG_DISPATCH(kg_dd4f7221_fill_bias_f16)
 KG_DISPATCH(kg_dd4f7221_fill_bias_bf16)
-KG_DISPATCH(kg_dd4f7221_fill_bias_grad_f32)
-KG_DISPATCH(kg_dd4f7221_fill_bias_grad_f16)
-KG_DISPATCH(kg_dd4f7221_fill_bias_grad_bf16)
+KG_DISPATCH(kg_dd4f7221_fill_bias_grad_f32_1)
+KG_DISPATCH(kg_dd4f7221_fill_bias_grad_f32_2)
+KG_DISPATCH(kg_dd4f7221_fill_bias_grad_f16_1)
+KG_DISPATCH(kg_dd4f7221_fill_bias_grad_f16_2)
+KG_DISPATCH(kg_dd4f7221_fill_bias_grad_bf16_1)
+KG_DISPATCH(kg_dd4f7221_fill_bias_grad_bf16_2)
 
 #else // KG_ISA
 
@@ -162,11 +180,42 @@ static void KG_NAME(kg_dd4f7221_fill_bias_bf16)(const kg_call *call, int64_t lo,
 	}
 }
 
-// cols kernel for d_b.
-static void KG_NAME(kg_dd4f7221_fill_bias_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
+// rows kernel for d_b_reduced_block.
+static void KG_NAME(kg_dd4f7221_fill_bias_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
+	float *restrict d_b_reduced_block_ = call->buf[1];
+	const kg_dd4f7221_fill_bias_grad_f32_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_b_reduced_block_ + at_ + d_2_, kg_load_f32(d_b_reduced_block_ + at_ + d_2_) + kg_load_f32(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_b_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_b_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_b.
+static void KG_NAME(kg_dd4f7221_fill_bias_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_b_reduced_block_ = call->buf[0];
 	float *restrict d_b_ = call->buf[1];
-	const kg_dd4f7221_fill_bias_grad_f32_args *args = call->block;
+	const kg_dd4f7221_fill_bias_grad_f32_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -174,11 +223,11 @@ static void KG_NAME(kg_dd4f7221_fill_bias_grad_f32)(const kg_call *call, int64_t
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_b_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
+			for (int64_t block_ = 0; block_ < args->size_M_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_M_sums_);
 				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-					d_b_reduced_2_ += kg_load_f32(d_y_ + i_M_ * args->size_N_ + d_);
+				for (int64_t i_M_sums_ = block_; i_M_sums_ < end_; i_M_sums_++) {
+					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_M_sums_ * args->size_N_ + d_);
 				}
 				d_b_reduced_ += d_b_reduced_2_;
 			}
@@ -186,11 +235,11 @@ static void KG_NAME(kg_dd4f7221_fill_bias_grad_f32)(const kg_call *call, int64_t
 		}
 		if (d_ < to_) {
 			vf d_b_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_M_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_sums_);
 				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-					d_b_reduced_4_ += kg_loadn_f32(d_y_ + i_M_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_M_sums_2_ = block_2_; i_M_sums_2_ < end_2_; i_M_sums_2_++) {
+					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_M_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_b_reduced_3_ += d_b_reduced_4_;
 			}
@@ -199,11 +248,42 @@ static void KG_NAME(kg_dd4f7221_fill_bias_grad_f32)(const kg_call *call, int64_t
 	}
 }
 
-// cols kernel for d_b.
-static void KG_NAME(kg_dd4f7221_fill_bias_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
+// rows kernel for d_b_reduced_block.
+static void KG_NAME(kg_dd4f7221_fill_bias_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
+	float *restrict d_b_reduced_block_ = call->buf[1];
+	const kg_dd4f7221_fill_bias_grad_f16_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_b_reduced_block_ + at_ + d_2_, kg_load_f32(d_b_reduced_block_ + at_ + d_2_) + kg_load_f16(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_b_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_b_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f16(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_b.
+static void KG_NAME(kg_dd4f7221_fill_bias_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_b_reduced_block_ = call->buf[0];
 	kg_f16 *restrict d_b_ = call->buf[1];
-	const kg_dd4f7221_fill_bias_grad_f16_args *args = call->block;
+	const kg_dd4f7221_fill_bias_grad_f16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -211,11 +291,11 @@ static void KG_NAME(kg_dd4f7221_fill_bias_grad_f16)(const kg_call *call, int64_t
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_b_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
+			for (int64_t block_ = 0; block_ < args->size_M_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_M_sums_);
 				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-					d_b_reduced_2_ += kg_load_f16(d_y_ + i_M_ * args->size_N_ + d_);
+				for (int64_t i_M_sums_ = block_; i_M_sums_ < end_; i_M_sums_++) {
+					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_M_sums_ * args->size_N_ + d_);
 				}
 				d_b_reduced_ += d_b_reduced_2_;
 			}
@@ -223,11 +303,11 @@ static void KG_NAME(kg_dd4f7221_fill_bias_grad_f16)(const kg_call *call, int64_t
 		}
 		if (d_ < to_) {
 			vf d_b_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_M_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_sums_);
 				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-					d_b_reduced_4_ += kg_loadn_f16(d_y_ + i_M_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_M_sums_2_ = block_2_; i_M_sums_2_ < end_2_; i_M_sums_2_++) {
+					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_M_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_b_reduced_3_ += d_b_reduced_4_;
 			}
@@ -236,11 +316,42 @@ static void KG_NAME(kg_dd4f7221_fill_bias_grad_f16)(const kg_call *call, int64_t
 	}
 }
 
-// cols kernel for d_b.
-static void KG_NAME(kg_dd4f7221_fill_bias_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
+// rows kernel for d_b_reduced_block.
+static void KG_NAME(kg_dd4f7221_fill_bias_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
+	float *restrict d_b_reduced_block_ = call->buf[1];
+	const kg_dd4f7221_fill_bias_grad_bf16_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_b_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_b_reduced_block_ + at_ + d_2_, kg_load_f32(d_b_reduced_block_ + at_ + d_2_) + kg_load_bf16(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_b_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_b_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_bf16(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_b.
+static void KG_NAME(kg_dd4f7221_fill_bias_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_b_reduced_block_ = call->buf[0];
 	kg_bf16 *restrict d_b_ = call->buf[1];
-	const kg_dd4f7221_fill_bias_grad_bf16_args *args = call->block;
+	const kg_dd4f7221_fill_bias_grad_bf16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -248,11 +359,11 @@ static void KG_NAME(kg_dd4f7221_fill_bias_grad_bf16)(const kg_call *call, int64_
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_b_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
+			for (int64_t block_ = 0; block_ < args->size_M_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_M_sums_);
 				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-					d_b_reduced_2_ += kg_load_bf16(d_y_ + i_M_ * args->size_N_ + d_);
+				for (int64_t i_M_sums_ = block_; i_M_sums_ < end_; i_M_sums_++) {
+					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_M_sums_ * args->size_N_ + d_);
 				}
 				d_b_reduced_ += d_b_reduced_2_;
 			}
@@ -260,11 +371,11 @@ static void KG_NAME(kg_dd4f7221_fill_bias_grad_bf16)(const kg_call *call, int64_
 		}
 		if (d_ < to_) {
 			vf d_b_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_M_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_sums_);
 				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-					d_b_reduced_4_ += kg_loadn_bf16(d_y_ + i_M_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_M_sums_2_ = block_2_; i_M_sums_2_ < end_2_; i_M_sums_2_++) {
+					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_M_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_b_reduced_3_ += d_b_reduced_4_;
 			}

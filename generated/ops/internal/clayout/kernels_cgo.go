@@ -94,9 +94,12 @@ extern const uint64_t kg_dd4f7221_fill_bias_hash;
 void kg_dd4f7221_fill_bias_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_bias_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_bias_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_fill_bias_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_fill_bias_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_fill_bias_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_fill_bias_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_fill_bias_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_fill_bias_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_fill_bias_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_fill_bias_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_fill_bias_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_pad_hash;
 void kg_dd4f7221_pad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -203,9 +206,12 @@ var (
 	FillBiasF32       = unsafe.Pointer(C.kg_dd4f7221_fill_bias_f32)
 	FillBiasF16       = unsafe.Pointer(C.kg_dd4f7221_fill_bias_f16)
 	FillBiasBF16      = unsafe.Pointer(C.kg_dd4f7221_fill_bias_bf16)
-	FillBiasGradF32   = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_f32)
-	FillBiasGradF16   = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_f16)
-	FillBiasGradBF16  = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_bf16)
+	FillBiasGradF321  = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_f32_1)
+	FillBiasGradF322  = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_f32_2)
+	FillBiasGradF161  = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_f16_1)
+	FillBiasGradF162  = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_f16_2)
+	FillBiasGradBF161 = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_bf16_1)
+	FillBiasGradBF162 = unsafe.Pointer(C.kg_dd4f7221_fill_bias_grad_bf16_2)
 	PadF32            = unsafe.Pointer(C.kg_dd4f7221_pad_f32)
 	PadF16            = unsafe.Pointer(C.kg_dd4f7221_pad_f16)
 	PadBF16           = unsafe.Pointer(C.kg_dd4f7221_pad_bf16)

@@ -87,9 +87,12 @@ var (
 	FillBiasF32       unsafe.Pointer
 	FillBiasF16       unsafe.Pointer
 	FillBiasBF16      unsafe.Pointer
-	FillBiasGradF32   unsafe.Pointer
-	FillBiasGradF16   unsafe.Pointer
-	FillBiasGradBF16  unsafe.Pointer
+	FillBiasGradF321  unsafe.Pointer
+	FillBiasGradF322  unsafe.Pointer
+	FillBiasGradF161  unsafe.Pointer
+	FillBiasGradF162  unsafe.Pointer
+	FillBiasGradBF161 unsafe.Pointer
+	FillBiasGradBF162 unsafe.Pointer
 	PadF32            unsafe.Pointer
 	PadF16            unsafe.Pointer
 	PadBF16           unsafe.Pointer

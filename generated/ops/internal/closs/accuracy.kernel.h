@@ -55,8 +55,8 @@ static void KG_NAME(kg_dd4f7221_accuracy_f32_1)(const kg_call *call, int64_t lo,
 		vf guess_2_ = kg_splat(-INFINITY);
 		vi guess_at_ = kg_splati(2147483647);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_ = kg_load_f32(logits_ + at_ + d_);
@@ -91,8 +91,8 @@ static void KG_NAME(kg_dd4f7221_accuracy_f32_2)(const kg_call *call, int64_t lo,
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
 		int32_t hits_chunk_2_ = 0;
 		int32_t rows_chunk_2_ = 0;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
 				if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
@@ -119,8 +119,8 @@ static void KG_NAME(kg_dd4f7221_accuracy_f32_3)(const kg_call *call, int64_t lo,
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vi hits_ = kg_splati(0);
 		vi rows_ = kg_splati(0);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_R_chunks_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				hits_ += kg_load_i32(hits_chunk_ + d_);
@@ -149,8 +149,8 @@ static void KG_NAME(kg_dd4f7221_accuracy_f16_1)(const kg_call *call, int64_t lo,
 		vf guess_2_ = kg_splat(-INFINITY);
 		vi guess_at_ = kg_splati(2147483647);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_ = kg_load_f16(logits_ + at_ + d_);
@@ -181,8 +181,8 @@ static void KG_NAME(kg_dd4f7221_accuracy_bf16_1)(const kg_call *call, int64_t lo
 		vf guess_2_ = kg_splat(-INFINITY);
 		vi guess_at_ = kg_splati(2147483647);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_ = kg_load_bf16(logits_ + at_ + d_);

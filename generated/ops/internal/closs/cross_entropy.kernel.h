@@ -79,8 +79,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_f32(logits_ + at_ + d_, n_);
@@ -96,8 +96,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			vf average_sum_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -140,8 +140,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_f16(logits_ + at_ + d_, n_);
@@ -157,8 +157,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			vf average_sum_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -201,8 +201,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_bf16(logits_ + at_ + d_, n_);
@@ -218,8 +218,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			vf average_sum_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {

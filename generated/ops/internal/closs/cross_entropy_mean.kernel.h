@@ -97,8 +97,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_f32(logits_ + at_ + d_, n_);
@@ -114,8 +114,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			vf average_sum_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -161,8 +161,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_2)(const kg_call *call, i
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
 		int32_t rows_chunk_2_ = 0;
 		float sum_chunk_2_ = 0.0f;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			float sum_chunk_3_ = 0.0f;
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
@@ -198,8 +198,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_3)(const kg_call *call, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vi rows_ = kg_splati(0);
 		vf sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_R_chunks_);
 			vf sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -233,8 +233,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_f16(logits_ + at_ + d_, n_);
@@ -250,8 +250,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			vf average_sum_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -297,8 +297,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_2)(const kg_call *call, i
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
 		int32_t rows_chunk_2_ = 0;
 		float sum_chunk_2_ = 0.0f;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			float sum_chunk_3_ = 0.0f;
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
@@ -336,8 +336,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_bf16(logits_ + at_ + d_, n_);
@@ -353,8 +353,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			vf average_sum_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -400,8 +400,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_2)(const kg_call *call, 
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
 		int32_t rows_chunk_2_ = 0;
 		float sum_chunk_2_ = 0.0f;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			float sum_chunk_3_ = 0.0f;
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
@@ -445,8 +445,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f32)(const kg_call *call
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_f32(logits_ + at_ + d_, n_);
@@ -461,8 +461,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f32)(const kg_call *call
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -508,8 +508,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f16)(const kg_call *call
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_f16(logits_ + at_ + d_, n_);
@@ -524,8 +524,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f16)(const kg_call *call
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -571,8 +571,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_bf16)(const kg_call *cal
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_bf16(logits_ + at_ + d_, n_);
@@ -587,8 +587,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_bf16)(const kg_call *cal
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);

@@ -77,8 +77,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_f32)(const kg_call *call, int64_t lo, in
 		vf tt_ = kg_splat(0.0f);
 		vf gap_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);
@@ -137,8 +137,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_f16)(const kg_call *call, int64_t lo, in
 		vf tt_ = kg_splat(0.0f);
 		vf gap_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);
@@ -197,8 +197,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_bf16)(const kg_call *call, int64_t lo, i
 		vf tt_ = kg_splat(0.0f);
 		vf gap_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);
@@ -255,8 +255,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f32)(const kg_call *call, int64_t l
 		vf ss_ = kg_splat(0.0f);
 		vf tt_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);
@@ -322,8 +322,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f16)(const kg_call *call, int64_t l
 		vf ss_ = kg_splat(0.0f);
 		vf tt_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);
@@ -389,8 +389,8 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_bf16)(const kg_call *call, int64_t 
 		vf ss_ = kg_splat(0.0f);
 		vf tt_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);

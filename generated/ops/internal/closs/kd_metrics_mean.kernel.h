@@ -59,8 +59,8 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f32_1)(const kg_call *call, int6
 		vf tt_2_ = kg_splat(0.0f);
 		vf gap_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_3_ = kg_splat(0.0f);
 			vf ss_3_ = kg_splat(0.0f);
 			vf tt_3_ = kg_splat(0.0f);
@@ -116,8 +116,8 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f32_2)(const kg_call *call, int6
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_B_);
 		vf mse_reduced_sum_chunk_2_ = kg_splat(0.0f);
 		vf cos_reduced_sum_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf mse_reduced_sum_chunk_3_ = kg_splat(0.0f);
 			vf cos_reduced_sum_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
@@ -155,8 +155,8 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f32_3)(const kg_call *call, int6
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf mse_reduced_sum_ = kg_splat(0.0f);
 		vf cos_reduced_sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_B_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_B_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_B_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_B_chunks_);
 			vf mse_reduced_sum_2_ = kg_splat(0.0f);
 			vf cos_reduced_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
@@ -196,8 +196,8 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f16_1)(const kg_call *call, int6
 		vf tt_2_ = kg_splat(0.0f);
 		vf gap_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_3_ = kg_splat(0.0f);
 			vf ss_3_ = kg_splat(0.0f);
 			vf tt_3_ = kg_splat(0.0f);
@@ -253,8 +253,8 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_bf16_1)(const kg_call *call, int
 		vf tt_2_ = kg_splat(0.0f);
 		vf gap_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf st_3_ = kg_splat(0.0f);
 			vf ss_3_ = kg_splat(0.0f);
 			vf tt_3_ = kg_splat(0.0f);

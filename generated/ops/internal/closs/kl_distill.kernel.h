@@ -69,8 +69,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f32)(const kg_call *call, int64_t lo,
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf t_2_ = kg_loadn_f32(student_ + at_ + d_, n_) / kg_splat(t_);
@@ -85,8 +85,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f32)(const kg_call *call, int64_t lo,
 		vf t_total_ = kg_splat(0.0f);
 		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
 		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -106,8 +106,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f32)(const kg_call *call, int64_t lo,
 		vf kl_ = kg_splat(0.0f);
 		const float t_10_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float t_13_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
-		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 4096) {
-			const int64_t end_3_ = kgi_min(block_3_ + 4096, args->size_D_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf kl_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_3_ - d_3_, KG_W);
@@ -140,8 +140,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f16)(const kg_call *call, int64_t lo,
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf t_2_ = kg_loadn_f16(student_ + at_ + d_, n_) / kg_splat(t_);
@@ -156,8 +156,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f16)(const kg_call *call, int64_t lo,
 		vf t_total_ = kg_splat(0.0f);
 		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
 		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -177,8 +177,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f16)(const kg_call *call, int64_t lo,
 		vf kl_ = kg_splat(0.0f);
 		const float t_10_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float t_13_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
-		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 4096) {
-			const int64_t end_3_ = kgi_min(block_3_ + 4096, args->size_D_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf kl_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_3_ - d_3_, KG_W);
@@ -211,8 +211,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_bf16)(const kg_call *call, int64_t lo
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf t_2_ = kg_loadn_bf16(student_ + at_ + d_, n_) / kg_splat(t_);
@@ -227,8 +227,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_bf16)(const kg_call *call, int64_t lo
 		vf t_total_ = kg_splat(0.0f);
 		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
 		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -248,8 +248,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_bf16)(const kg_call *call, int64_t lo
 		vf kl_ = kg_splat(0.0f);
 		const float t_10_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float t_13_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
-		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 4096) {
-			const int64_t end_3_ = kgi_min(block_3_ + 4096, args->size_D_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf kl_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_3_ - d_3_, KG_W);
@@ -283,8 +283,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf t_2_ = kg_loadn_f32(student_ + at_ + d_, n_) / kg_splat(t_);
@@ -299,8 +299,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 		vf t_total_ = kg_splat(0.0f);
 		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
 		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -320,8 +320,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 		vf d_s_total_part_ = kg_splat(0.0f);
 		const float t_9_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_10_;
-		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 4096) {
-			const int64_t end_3_ = kgi_min(block_3_ + 4096, args->size_D_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_3_ - d_3_, KG_W);
@@ -365,8 +365,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf t_2_ = kg_loadn_f16(student_ + at_ + d_, n_) / kg_splat(t_);
@@ -381,8 +381,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 		vf t_total_ = kg_splat(0.0f);
 		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
 		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -402,8 +402,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 		vf d_s_total_part_ = kg_splat(0.0f);
 		const float t_9_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_10_;
-		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 4096) {
-			const int64_t end_3_ = kgi_min(block_3_ + 4096, args->size_D_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_3_ - d_3_, KG_W);
@@ -447,8 +447,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf t_2_ = kg_loadn_bf16(student_ + at_ + d_, n_) / kg_splat(t_);
@@ -463,8 +463,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 		vf t_total_ = kg_splat(0.0f);
 		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
 		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
@@ -484,8 +484,8 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 		vf d_s_total_part_ = kg_splat(0.0f);
 		const float t_9_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
 		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_10_;
-		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 4096) {
-			const int64_t end_3_ = kgi_min(block_3_ + 4096, args->size_D_);
+		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
+			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_3_ - d_3_, KG_W);

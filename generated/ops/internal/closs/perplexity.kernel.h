@@ -72,8 +72,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_1)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_f32(logits_ + at_ + d_, n_);
@@ -88,8 +88,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_1)(const kg_call *call, int64_t l
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -122,8 +122,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_2)(const kg_call *call, int64_t l
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
 		int32_t rows_chunk_2_ = 0;
 		float sum_chunk_2_ = 0.0f;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			float sum_chunk_3_ = 0.0f;
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
@@ -158,8 +158,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_3)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vi rows_ = kg_splati(0);
 		vf sum_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_R_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_R_chunks_);
 			vf sum_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
@@ -188,8 +188,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_f16_1)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_f16(logits_ + at_ + d_, n_);
@@ -204,8 +204,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_f16_1)(const kg_call *call, int64_t l
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -238,8 +238,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_f16_2)(const kg_call *call, int64_t l
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
 		int32_t rows_chunk_2_ = 0;
 		float sum_chunk_2_ = 0.0f;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			float sum_chunk_3_ = 0.0f;
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
@@ -275,8 +275,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_bf16_1)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_V_);
+		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf logits_2_ = kg_loadn_bf16(logits_ + at_ + d_, n_);
@@ -291,8 +291,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_bf16_1)(const kg_call *call, int64_t 
 		}
 		const int counted_ = target_value_ != at_2_;
 		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_V_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -325,8 +325,8 @@ static void KG_NAME(kg_dd4f7221_perplexity_bf16_2)(const kg_call *call, int64_t 
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
 		int32_t rows_chunk_2_ = 0;
 		float sum_chunk_2_ = 0.0f;
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			float sum_chunk_3_ = 0.0f;
 			for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
 				const int64_t target_value_ = kg_ld_i32(target_ + i_R_);

@@ -63,6 +63,11 @@ typedef struct {
 } kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args;
 
 typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4_args;
+
+typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
@@ -80,6 +85,11 @@ typedef struct {
 } kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args;
 
 typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4_args;
+
+typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
@@ -95,6 +105,11 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -144,12 +159,15 @@ KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_t_bf16)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3)
+KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3)
+KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3)
+KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2)
 KG_DISPATCH(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1)
@@ -663,11 +681,42 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2)(const kg_call *ca
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	float *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -675,11 +724,11 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3)(const kg_call *ca
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_y_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				d_bias_reduced_ += d_bias_reduced_2_;
 			}
@@ -687,11 +736,11 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3)(const kg_call *ca
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}
@@ -814,11 +863,42 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2)(const kg_call *ca
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f16(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f16(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	kg_f16 *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -826,11 +906,11 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3)(const kg_call *ca
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_f16(d_y_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				d_bias_reduced_ += d_bias_reduced_2_;
 			}
@@ -838,11 +918,11 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3)(const kg_call *ca
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f16(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}
@@ -965,11 +1045,42 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2)(const kg_call *c
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_bf16(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_bf16(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	kg_bf16 *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -977,11 +1088,11 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *c
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_bf16(d_y_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				d_bias_reduced_ += d_bias_reduced_2_;
 			}
@@ -989,11 +1100,11 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *c
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_bf16(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}

@@ -21,12 +21,15 @@ void kg_dd4f7221_gelu_matmul_bias_t_bf16(const struct kg_call *call, int64_t lo,
 void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -49,18 +52,21 @@ void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(const struct kg_call *c
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -74,12 +80,15 @@ void kg_dd4f7221_linear_bf16(const struct kg_call *call, int64_t lo, int64_t hi)
 void kg_dd4f7221_linear_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_linear_grad_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_linear_grad_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_linear_grad_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_lora_hash;
 void kg_dd4f7221_lora_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -164,12 +173,15 @@ void kg_dd4f7221_matmul_bias_tt_bf16(const struct kg_call *call, int64_t lo, int
 void kg_dd4f7221_matmul_bias_grad_nn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_grad_nn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_grad_nn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_grad_nn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -205,14 +217,15 @@ void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1(const struct kg_call *call, int6
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -257,14 +270,15 @@ void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(const struct kg_call *call, 
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -309,14 +323,17 @@ void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1(const struct kg_call *call, 
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -351,12 +368,15 @@ var (
 	GELUMatMulBiasGradNF321           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1)
 	GELUMatMulBiasGradNF322           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2)
 	GELUMatMulBiasGradNF323           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3)
+	GELUMatMulBiasGradNF324           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4)
 	GELUMatMulBiasGradNF161           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1)
 	GELUMatMulBiasGradNF162           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2)
 	GELUMatMulBiasGradNF163           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3)
+	GELUMatMulBiasGradNF164           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4)
 	GELUMatMulBiasGradNBF161          = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1)
 	GELUMatMulBiasGradNBF162          = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2)
 	GELUMatMulBiasGradNBF163          = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3)
+	GELUMatMulBiasGradNBF164          = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4)
 	GELUMatMulBiasGradTF321           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1)
 	GELUMatMulBiasGradTF322           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2)
 	GELUMatMulBiasGradTF161           = unsafe.Pointer(C.kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1)
@@ -378,18 +398,21 @@ var (
 	LayerNormGELUMatMulBiasGradNF324  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)
 	LayerNormGELUMatMulBiasGradNF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)
 	LayerNormGELUMatMulBiasGradNF326  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)
+	LayerNormGELUMatMulBiasGradNF327  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7)
 	LayerNormGELUMatMulBiasGradNF161  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)
 	LayerNormGELUMatMulBiasGradNF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)
 	LayerNormGELUMatMulBiasGradNF163  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)
 	LayerNormGELUMatMulBiasGradNF164  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)
 	LayerNormGELUMatMulBiasGradNF165  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)
 	LayerNormGELUMatMulBiasGradNF166  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)
+	LayerNormGELUMatMulBiasGradNF167  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7)
 	LayerNormGELUMatMulBiasGradNBF161 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)
 	LayerNormGELUMatMulBiasGradNBF162 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)
 	LayerNormGELUMatMulBiasGradNBF163 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 	LayerNormGELUMatMulBiasGradNBF164 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
 	LayerNormGELUMatMulBiasGradNBF165 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
 	LayerNormGELUMatMulBiasGradNBF166 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)
+	LayerNormGELUMatMulBiasGradNBF167 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7)
 	LayerNormGELUMatMulBiasGradTF322  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
 	LayerNormGELUMatMulBiasGradTF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
 	LayerNormGELUMatMulBiasGradTF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
@@ -402,12 +425,15 @@ var (
 	LinearGradF321                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f32_1)
 	LinearGradF322                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f32_2)
 	LinearGradF323                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f32_3)
+	LinearGradF324                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f32_4)
 	LinearGradF161                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f16_1)
 	LinearGradF162                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f16_2)
 	LinearGradF163                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f16_3)
+	LinearGradF164                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f16_4)
 	LinearGradBF161                   = unsafe.Pointer(C.kg_dd4f7221_linear_grad_bf16_1)
 	LinearGradBF162                   = unsafe.Pointer(C.kg_dd4f7221_linear_grad_bf16_2)
 	LinearGradBF163                   = unsafe.Pointer(C.kg_dd4f7221_linear_grad_bf16_3)
+	LinearGradBF164                   = unsafe.Pointer(C.kg_dd4f7221_linear_grad_bf16_4)
 	LoRAF321                          = unsafe.Pointer(C.kg_dd4f7221_lora_f32_1)
 	LoRAF322                          = unsafe.Pointer(C.kg_dd4f7221_lora_f32_2)
 	LoRAF323                          = unsafe.Pointer(C.kg_dd4f7221_lora_f32_3)
@@ -489,12 +515,15 @@ var (
 	MatMulBiasGradNnF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f32_1)
 	MatMulBiasGradNnF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f32_2)
 	MatMulBiasGradNnF323              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f32_3)
+	MatMulBiasGradNnF324              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f32_4)
 	MatMulBiasGradNnF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f16_1)
 	MatMulBiasGradNnF162              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f16_2)
 	MatMulBiasGradNnF163              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f16_3)
+	MatMulBiasGradNnF164              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f16_4)
 	MatMulBiasGradNnBF161             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_1)
 	MatMulBiasGradNnBF162             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_2)
 	MatMulBiasGradNnBF163             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_3)
+	MatMulBiasGradNnBF164             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_4)
 	MatMulBiasGradNtF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f32_1)
 	MatMulBiasGradNtF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f32_2)
 	MatMulBiasGradNtF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f16_1)
@@ -529,14 +558,15 @@ var (
 	MatMulBiasGELUGradNnF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2)
 	MatMulBiasGELUGradNnF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3)
 	MatMulBiasGELUGradNnF324          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4)
+	MatMulBiasGELUGradNnF325          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5)
 	MatMulBiasGELUGradNnF161          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1)
 	MatMulBiasGELUGradNnF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2)
 	MatMulBiasGELUGradNnF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3)
-	MatMulBiasGELUGradNnF164          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_4)
+	MatMulBiasGELUGradNnF165          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5)
 	MatMulBiasGELUGradNnBF161         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1)
 	MatMulBiasGELUGradNnBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)
 	MatMulBiasGELUGradNnBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3)
-	MatMulBiasGELUGradNnBF164         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_4)
+	MatMulBiasGELUGradNnBF165         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5)
 	MatMulBiasGELUGradNtF321          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1)
 	MatMulBiasGELUGradNtF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)
 	MatMulBiasGELUGradNtF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)
@@ -580,14 +610,15 @@ var (
 	MatMulBiasGELUErfGradNnF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2)
 	MatMulBiasGELUErfGradNnF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3)
 	MatMulBiasGELUErfGradNnF324       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4)
+	MatMulBiasGELUErfGradNnF325       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5)
 	MatMulBiasGELUErfGradNnF161       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1)
 	MatMulBiasGELUErfGradNnF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2)
 	MatMulBiasGELUErfGradNnF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3)
-	MatMulBiasGELUErfGradNnF164       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_4)
+	MatMulBiasGELUErfGradNnF165       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5)
 	MatMulBiasGELUErfGradNnBF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1)
 	MatMulBiasGELUErfGradNnBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2)
 	MatMulBiasGELUErfGradNnBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3)
-	MatMulBiasGELUErfGradNnBF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_4)
+	MatMulBiasGELUErfGradNnBF165      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5)
 	MatMulBiasGELUErfGradNtF321       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1)
 	MatMulBiasGELUErfGradNtF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2)
 	MatMulBiasGELUErfGradNtF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3)
@@ -631,14 +662,17 @@ var (
 	MatMulBiasResidualGradNnF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2)
 	MatMulBiasResidualGradNnF323      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3)
 	MatMulBiasResidualGradNnF324      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4)
+	MatMulBiasResidualGradNnF325      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5)
 	MatMulBiasResidualGradNnF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1)
 	MatMulBiasResidualGradNnF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2)
 	MatMulBiasResidualGradNnF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3)
 	MatMulBiasResidualGradNnF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4)
+	MatMulBiasResidualGradNnF165      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5)
 	MatMulBiasResidualGradNnBF161     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1)
 	MatMulBiasResidualGradNnBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2)
 	MatMulBiasResidualGradNnBF163     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3)
 	MatMulBiasResidualGradNnBF164     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4)
+	MatMulBiasResidualGradNnBF165     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5)
 	MatMulBiasResidualGradNtF321      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1)
 	MatMulBiasResidualGradNtF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2)
 	MatMulBiasResidualGradNtF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1)

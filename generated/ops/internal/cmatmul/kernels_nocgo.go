@@ -18,12 +18,15 @@ var (
 	GELUMatMulBiasGradNF321           unsafe.Pointer
 	GELUMatMulBiasGradNF322           unsafe.Pointer
 	GELUMatMulBiasGradNF323           unsafe.Pointer
+	GELUMatMulBiasGradNF324           unsafe.Pointer
 	GELUMatMulBiasGradNF161           unsafe.Pointer
 	GELUMatMulBiasGradNF162           unsafe.Pointer
 	GELUMatMulBiasGradNF163           unsafe.Pointer
+	GELUMatMulBiasGradNF164           unsafe.Pointer
 	GELUMatMulBiasGradNBF161          unsafe.Pointer
 	GELUMatMulBiasGradNBF162          unsafe.Pointer
 	GELUMatMulBiasGradNBF163          unsafe.Pointer
+	GELUMatMulBiasGradNBF164          unsafe.Pointer
 	GELUMatMulBiasGradTF321           unsafe.Pointer
 	GELUMatMulBiasGradTF322           unsafe.Pointer
 	GELUMatMulBiasGradTF161           unsafe.Pointer
@@ -45,18 +48,21 @@ var (
 	LayerNormGELUMatMulBiasGradNF324  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF325  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF326  unsafe.Pointer
+	LayerNormGELUMatMulBiasGradNF327  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF161  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF162  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF163  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF164  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF165  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF166  unsafe.Pointer
+	LayerNormGELUMatMulBiasGradNF167  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF161 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF162 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF163 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF164 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF165 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF166 unsafe.Pointer
+	LayerNormGELUMatMulBiasGradNBF167 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF322  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF325  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF162  unsafe.Pointer
@@ -69,12 +75,15 @@ var (
 	LinearGradF321                    unsafe.Pointer
 	LinearGradF322                    unsafe.Pointer
 	LinearGradF323                    unsafe.Pointer
+	LinearGradF324                    unsafe.Pointer
 	LinearGradF161                    unsafe.Pointer
 	LinearGradF162                    unsafe.Pointer
 	LinearGradF163                    unsafe.Pointer
+	LinearGradF164                    unsafe.Pointer
 	LinearGradBF161                   unsafe.Pointer
 	LinearGradBF162                   unsafe.Pointer
 	LinearGradBF163                   unsafe.Pointer
+	LinearGradBF164                   unsafe.Pointer
 	LoRAF321                          unsafe.Pointer
 	LoRAF322                          unsafe.Pointer
 	LoRAF323                          unsafe.Pointer
@@ -156,12 +165,15 @@ var (
 	MatMulBiasGradNnF321              unsafe.Pointer
 	MatMulBiasGradNnF322              unsafe.Pointer
 	MatMulBiasGradNnF323              unsafe.Pointer
+	MatMulBiasGradNnF324              unsafe.Pointer
 	MatMulBiasGradNnF161              unsafe.Pointer
 	MatMulBiasGradNnF162              unsafe.Pointer
 	MatMulBiasGradNnF163              unsafe.Pointer
+	MatMulBiasGradNnF164              unsafe.Pointer
 	MatMulBiasGradNnBF161             unsafe.Pointer
 	MatMulBiasGradNnBF162             unsafe.Pointer
 	MatMulBiasGradNnBF163             unsafe.Pointer
+	MatMulBiasGradNnBF164             unsafe.Pointer
 	MatMulBiasGradNtF321              unsafe.Pointer
 	MatMulBiasGradNtF322              unsafe.Pointer
 	MatMulBiasGradNtF161              unsafe.Pointer
@@ -196,14 +208,15 @@ var (
 	MatMulBiasGELUGradNnF322          unsafe.Pointer
 	MatMulBiasGELUGradNnF323          unsafe.Pointer
 	MatMulBiasGELUGradNnF324          unsafe.Pointer
+	MatMulBiasGELUGradNnF325          unsafe.Pointer
 	MatMulBiasGELUGradNnF161          unsafe.Pointer
 	MatMulBiasGELUGradNnF162          unsafe.Pointer
 	MatMulBiasGELUGradNnF163          unsafe.Pointer
-	MatMulBiasGELUGradNnF164          unsafe.Pointer
+	MatMulBiasGELUGradNnF165          unsafe.Pointer
 	MatMulBiasGELUGradNnBF161         unsafe.Pointer
 	MatMulBiasGELUGradNnBF162         unsafe.Pointer
 	MatMulBiasGELUGradNnBF163         unsafe.Pointer
-	MatMulBiasGELUGradNnBF164         unsafe.Pointer
+	MatMulBiasGELUGradNnBF165         unsafe.Pointer
 	MatMulBiasGELUGradNtF321          unsafe.Pointer
 	MatMulBiasGELUGradNtF322          unsafe.Pointer
 	MatMulBiasGELUGradNtF323          unsafe.Pointer
@@ -247,14 +260,15 @@ var (
 	MatMulBiasGELUErfGradNnF322       unsafe.Pointer
 	MatMulBiasGELUErfGradNnF323       unsafe.Pointer
 	MatMulBiasGELUErfGradNnF324       unsafe.Pointer
+	MatMulBiasGELUErfGradNnF325       unsafe.Pointer
 	MatMulBiasGELUErfGradNnF161       unsafe.Pointer
 	MatMulBiasGELUErfGradNnF162       unsafe.Pointer
 	MatMulBiasGELUErfGradNnF163       unsafe.Pointer
-	MatMulBiasGELUErfGradNnF164       unsafe.Pointer
+	MatMulBiasGELUErfGradNnF165       unsafe.Pointer
 	MatMulBiasGELUErfGradNnBF161      unsafe.Pointer
 	MatMulBiasGELUErfGradNnBF162      unsafe.Pointer
 	MatMulBiasGELUErfGradNnBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradNnBF164      unsafe.Pointer
+	MatMulBiasGELUErfGradNnBF165      unsafe.Pointer
 	MatMulBiasGELUErfGradNtF321       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF322       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF323       unsafe.Pointer
@@ -298,14 +312,17 @@ var (
 	MatMulBiasResidualGradNnF322      unsafe.Pointer
 	MatMulBiasResidualGradNnF323      unsafe.Pointer
 	MatMulBiasResidualGradNnF324      unsafe.Pointer
+	MatMulBiasResidualGradNnF325      unsafe.Pointer
 	MatMulBiasResidualGradNnF161      unsafe.Pointer
 	MatMulBiasResidualGradNnF162      unsafe.Pointer
 	MatMulBiasResidualGradNnF163      unsafe.Pointer
 	MatMulBiasResidualGradNnF164      unsafe.Pointer
+	MatMulBiasResidualGradNnF165      unsafe.Pointer
 	MatMulBiasResidualGradNnBF161     unsafe.Pointer
 	MatMulBiasResidualGradNnBF162     unsafe.Pointer
 	MatMulBiasResidualGradNnBF163     unsafe.Pointer
 	MatMulBiasResidualGradNnBF164     unsafe.Pointer
+	MatMulBiasResidualGradNnBF165     unsafe.Pointer
 	MatMulBiasResidualGradNtF321      unsafe.Pointer
 	MatMulBiasResidualGradNtF322      unsafe.Pointer
 	MatMulBiasResidualGradNtF161      unsafe.Pointer

@@ -99,6 +99,11 @@ typedef struct {
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args;
 
 typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args;
+
+typedef struct {
 	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args;
 
@@ -130,6 +135,11 @@ typedef struct {
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args;
 
 typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args;
+
+typedef struct {
 	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args;
 
@@ -159,6 +169,11 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -214,18 +229,21 @@ KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
@@ -251,8 +269,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
 		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -268,8 +286,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
 		const float rest_ = rest_sum_4_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
@@ -391,8 +409,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
 		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -408,8 +426,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
 		const float rest_ = rest_sum_4_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
@@ -531,8 +549,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
 		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -548,8 +566,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
 		const float rest_ = rest_sum_4_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_K_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
@@ -906,8 +924,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)(const k
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
 		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -1001,8 +1019,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 			const float first_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
 			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
-			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
@@ -1170,11 +1188,42 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	float *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1182,11 +1231,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)(const k
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_y_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				d_bias_reduced_ += d_bias_reduced_2_;
 			}
@@ -1194,11 +1243,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)(const k
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}
@@ -1218,8 +1267,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)(const k
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
 		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -1313,8 +1362,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 			const float first_ = t_ ? kg_ld_f16(x_ + at_3_ + 0) : 0.0f;
 			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
-			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
@@ -1482,11 +1531,42 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f16(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f16(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	kg_f16 *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1494,11 +1574,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)(const k
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_f16(d_y_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				d_bias_reduced_ += d_bias_reduced_2_;
 			}
@@ -1506,11 +1586,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)(const k
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f16(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}
@@ -1530,8 +1610,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)(const 
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
 		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -1625,8 +1705,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 			const float first_ = t_ ? kg_ld_bf16(x_ + at_3_ + 0) : 0.0f;
 			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
-			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_K_);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
@@ -1794,11 +1874,42 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_bf16(d_y_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_bf16(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	kg_bf16 *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1806,11 +1917,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)(const 
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					d_bias_reduced_2_ += kg_load_bf16(d_y_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				d_bias_reduced_ += d_bias_reduced_2_;
 			}
@@ -1818,11 +1929,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)(const 
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					d_bias_reduced_4_ += kg_loadn_bf16(d_y_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}

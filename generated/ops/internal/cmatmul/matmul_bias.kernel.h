@@ -100,6 +100,11 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_grad_nn_f32_3_args;
 
 typedef struct {
+	int64_t size_N_;
+	int64_t size_Z_sums_;
+} kg_dd4f7221_matmul_bias_grad_nn_f32_4_args;
+
+typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 	int64_t size_N_;
@@ -118,6 +123,11 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_grad_nn_f16_3_args;
 
 typedef struct {
+	int64_t size_N_;
+	int64_t size_Z_sums_;
+} kg_dd4f7221_matmul_bias_grad_nn_f16_4_args;
+
+typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 	int64_t size_N_;
@@ -134,6 +144,11 @@ typedef struct {
 	int64_t size_Z_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_Z_sums_;
+} kg_dd4f7221_matmul_bias_grad_nn_bf16_4_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -261,12 +276,15 @@ KG_DISPATCH(kg_dd4f7221_matmul_bias_tt_bf16)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_f32_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_f32_3)
+KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_f32_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_f16_3)
+KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_f16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_bf16_3)
+KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nn_bf16_4)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nt_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nt_f32_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_grad_nt_f16_1)
@@ -1034,11 +1052,43 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f32_2)(const kg_call *call, 
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_grad_nn_f32_3_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_Z_ * args->size_M_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			const int64_t at_3_ = at_2_ / args->size_M_;
+			int64_t d_2_ = 0;
+			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_c_ + at_4_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_c_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	float *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_matmul_bias_grad_nn_f32_4_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1046,31 +1096,25 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f32_3)(const kg_call *call, 
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f32(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
+			for (int64_t block_ = 0; block_ < args->size_Z_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_Z_sums_);
+				vf d_bias_reduced_2_ = kg_splat(0.0f);
+				for (int64_t i_Z_sums_ = block_; i_Z_sums_ < end_; i_Z_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_Z_sums_ * args->size_N_ + d_);
 				}
+				d_bias_reduced_ += d_bias_reduced_2_;
 			}
 			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f32(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
+			for (int64_t block_2_ = 0; block_2_ < args->size_Z_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_Z_sums_);
+				vf d_bias_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_Z_sums_2_ = block_2_; i_Z_sums_2_ < end_2_; i_Z_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_Z_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
+				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}
 			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
@@ -1181,11 +1225,43 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f16_2)(const kg_call *call, 
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_grad_nn_f16_3_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_Z_ * args->size_M_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			const int64_t at_3_ = at_2_ / args->size_M_;
+			int64_t d_2_ = 0;
+			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f16(d_c_ + at_4_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f16(d_c_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	kg_f16 *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_matmul_bias_grad_nn_f16_4_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1193,31 +1269,25 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f16_3)(const kg_call *call, 
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_f16(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
+			for (int64_t block_ = 0; block_ < args->size_Z_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_Z_sums_);
+				vf d_bias_reduced_2_ = kg_splat(0.0f);
+				for (int64_t i_Z_sums_ = block_; i_Z_sums_ < end_; i_Z_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_Z_sums_ * args->size_N_ + d_);
 				}
+				d_bias_reduced_ += d_bias_reduced_2_;
 			}
 			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_f16(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
+			for (int64_t block_2_ = 0; block_2_ < args->size_Z_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_Z_sums_);
+				vf d_bias_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_Z_sums_2_ = block_2_; i_Z_sums_2_ < end_2_; i_Z_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_Z_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
+				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}
 			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
@@ -1328,11 +1398,43 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_bf16_2)(const kg_call *call,
 	}
 }
 
-// cols kernel for d_bias.
+// rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
+	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_Z_ * args->size_M_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			const int64_t at_3_ = at_2_ / args->size_M_;
+			int64_t d_2_ = 0;
+			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_bf16(d_c_ + at_4_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_bf16(d_c_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for d_bias.
+static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict d_bias_reduced_block_ = call->buf[0];
+	kg_bf16 *restrict d_bias_ = call->buf[1];
+	const kg_dd4f7221_matmul_bias_grad_nn_bf16_4_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1340,31 +1442,25 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_bf16_3)(const kg_call *call,
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t i_Z_ = 0; i_Z_ < args->size_Z_; i_Z_++) {
-				const int64_t at_ = i_Z_ * args->size_M_;
-				for (int64_t block_ = 0; block_ < args->size_M_; block_ += 256) {
-					const int64_t end_ = kgi_min(block_ + 256, args->size_M_);
-					vf d_bias_reduced_2_ = kg_splat(0.0f);
-					for (int64_t i_M_ = block_; i_M_ < end_; i_M_++) {
-						d_bias_reduced_2_ += kg_load_bf16(d_c_ + (at_ + i_M_) * args->size_N_ + d_);
-					}
-					d_bias_reduced_ += d_bias_reduced_2_;
+			for (int64_t block_ = 0; block_ < args->size_Z_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_Z_sums_);
+				vf d_bias_reduced_2_ = kg_splat(0.0f);
+				for (int64_t i_Z_sums_ = block_; i_Z_sums_ < end_; i_Z_sums_++) {
+					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_Z_sums_ * args->size_N_ + d_);
 				}
+				d_bias_reduced_ += d_bias_reduced_2_;
 			}
 			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
 		}
 		if (d_ < to_) {
 			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t i_Z_2_ = 0; i_Z_2_ < args->size_Z_; i_Z_2_++) {
-				const int64_t at_2_ = i_Z_2_ * args->size_M_;
-				for (int64_t block_2_ = 0; block_2_ < args->size_M_; block_2_ += 256) {
-					const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_M_);
-					vf d_bias_reduced_4_ = kg_splat(0.0f);
-					for (int64_t i_M_2_ = block_2_; i_M_2_ < end_2_; i_M_2_++) {
-						d_bias_reduced_4_ += kg_loadn_bf16(d_c_ + (at_2_ + i_M_2_) * args->size_N_ + d_, to_ - d_);
-					}
-					d_bias_reduced_3_ += d_bias_reduced_4_;
+			for (int64_t block_2_ = 0; block_2_ < args->size_Z_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_Z_sums_);
+				vf d_bias_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_Z_sums_2_ = block_2_; i_Z_sums_2_ < end_2_; i_Z_sums_2_++) {
+					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_Z_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
+				d_bias_reduced_3_ += d_bias_reduced_4_;
 			}
 			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}

@@ -51,8 +51,8 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f32_1)(const kg_call *call,
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vf part_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf part_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -80,8 +80,8 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f32_2)(const kg_call *call,
 	const float total_2_ = kg_ld_f32(total_);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf part_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf part_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -107,8 +107,8 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f16_1)(const kg_call *call,
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vf part_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf part_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -136,8 +136,8 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_bf16_1)(const kg_call *call
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vf part_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf part_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -163,8 +163,8 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_f32_2)(const kg_call *call, int64
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf part_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf part_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {

@@ -13,32 +13,81 @@ const uint64_t kg_dd4f7221_bias_grad_hash = 0xbac4573a937921b2ULL;
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
-} kg_dd4f7221_bias_grad_f32_args;
+} kg_dd4f7221_bias_grad_f32_1_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_bias_grad_f32_2_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
-} kg_dd4f7221_bias_grad_f16_args;
+} kg_dd4f7221_bias_grad_f16_1_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_bias_grad_f16_2_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
-} kg_dd4f7221_bias_grad_bf16_args;
+} kg_dd4f7221_bias_grad_bf16_1_args;
+
+typedef struct {
+	int64_t size_N_;
+	int64_t size_R_sums_;
+} kg_dd4f7221_bias_grad_bf16_2_args;
 
 #define KG_SELF "bias_grad.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
-KG_DISPATCH(kg_dd4f7221_bias_grad_f32)
-KG_DISPATCH(kg_dd4f7221_bias_grad_f16)
-KG_DISPATCH(kg_dd4f7221_bias_grad_bf16)
+KG_DISPATCH(kg_dd4f7221_bias_grad_f32_1)
+KG_DISPATCH(kg_dd4f7221_bias_grad_f32_2)
+KG_DISPATCH(kg_dd4f7221_bias_grad_f16_1)
+KG_DISPATCH(kg_dd4f7221_bias_grad_f16_2)
+KG_DISPATCH(kg_dd4f7221_bias_grad_bf16_1)
+KG_DISPATCH(kg_dd4f7221_bias_grad_bf16_2)
 
 #else // KG_ISA
 
-// cols kernel for db.
-static void KG_NAME(kg_dd4f7221_bias_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
+// rows kernel for db_reduced_block.
+static void KG_NAME(kg_dd4f7221_bias_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict dy_ = call->buf[0];
+	float *restrict db_reduced_block_ = call->buf[1];
+	const kg_dd4f7221_bias_grad_f32_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(db_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(db_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(db_reduced_block_ + at_ + d_2_, kg_load_f32(db_reduced_block_ + at_ + d_2_) + kg_load_f32(dy_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(db_reduced_block_ + at_ + d_2_, kg_loadn_f32(db_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(dy_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for db.
+static void KG_NAME(kg_dd4f7221_bias_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict db_reduced_block_ = call->buf[0];
 	float *restrict db_ = call->buf[1];
-	const kg_dd4f7221_bias_grad_f32_args *args = call->block;
+	const kg_dd4f7221_bias_grad_f32_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -46,11 +95,11 @@ static void KG_NAME(kg_dd4f7221_bias_grad_f32)(const kg_call *call, int64_t lo, 
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf db_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf db_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					db_reduced_2_ += kg_load_f32(dy_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					db_reduced_2_ += kg_load_f32(db_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				db_reduced_ += db_reduced_2_;
 			}
@@ -58,11 +107,11 @@ static void KG_NAME(kg_dd4f7221_bias_grad_f32)(const kg_call *call, int64_t lo, 
 		}
 		if (d_ < to_) {
 			vf db_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf db_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					db_reduced_4_ += kg_loadn_f32(dy_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					db_reduced_4_ += kg_loadn_f32(db_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				db_reduced_3_ += db_reduced_4_;
 			}
@@ -71,11 +120,42 @@ static void KG_NAME(kg_dd4f7221_bias_grad_f32)(const kg_call *call, int64_t lo, 
 	}
 }
 
-// cols kernel for db.
-static void KG_NAME(kg_dd4f7221_bias_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
+// rows kernel for db_reduced_block.
+static void KG_NAME(kg_dd4f7221_bias_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict dy_ = call->buf[0];
+	float *restrict db_reduced_block_ = call->buf[1];
+	const kg_dd4f7221_bias_grad_f16_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(db_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(db_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(db_reduced_block_ + at_ + d_2_, kg_load_f32(db_reduced_block_ + at_ + d_2_) + kg_load_f16(dy_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(db_reduced_block_ + at_ + d_2_, kg_loadn_f32(db_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f16(dy_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for db.
+static void KG_NAME(kg_dd4f7221_bias_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict db_reduced_block_ = call->buf[0];
 	kg_f16 *restrict db_ = call->buf[1];
-	const kg_dd4f7221_bias_grad_f16_args *args = call->block;
+	const kg_dd4f7221_bias_grad_f16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -83,11 +163,11 @@ static void KG_NAME(kg_dd4f7221_bias_grad_f16)(const kg_call *call, int64_t lo, 
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf db_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf db_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					db_reduced_2_ += kg_load_f16(dy_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					db_reduced_2_ += kg_load_f32(db_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				db_reduced_ += db_reduced_2_;
 			}
@@ -95,11 +175,11 @@ static void KG_NAME(kg_dd4f7221_bias_grad_f16)(const kg_call *call, int64_t lo, 
 		}
 		if (d_ < to_) {
 			vf db_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf db_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					db_reduced_4_ += kg_loadn_f16(dy_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					db_reduced_4_ += kg_loadn_f32(db_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				db_reduced_3_ += db_reduced_4_;
 			}
@@ -108,11 +188,42 @@ static void KG_NAME(kg_dd4f7221_bias_grad_f16)(const kg_call *call, int64_t lo, 
 	}
 }
 
-// cols kernel for db.
-static void KG_NAME(kg_dd4f7221_bias_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
+// rows kernel for db_reduced_block.
+static void KG_NAME(kg_dd4f7221_bias_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict dy_ = call->buf[0];
+	float *restrict db_reduced_block_ = call->buf[1];
+	const kg_dd4f7221_bias_grad_bf16_1_args *args = call->block;
+	(void)args;
+	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
+		const int64_t at_ = item_ * args->size_N_;
+		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(db_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_N_) {
+			kg_storen_f32(db_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		}
+		const int64_t row_from_ = item_ * 32;
+		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
+		for (int64_t row_ = 0; row_ < rows_; row_++) {
+			const int64_t at_2_ = row_from_ + row_;
+			int64_t d_2_ = 0;
+			const int64_t at_3_ = at_2_ * args->size_N_;
+			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+				kg_store_f32(db_reduced_block_ + at_ + d_2_, kg_load_f32(db_reduced_block_ + at_ + d_2_) + kg_load_bf16(dy_ + at_3_ + d_2_));
+			}
+			if (d_2_ < args->size_N_) {
+				kg_storen_f32(db_reduced_block_ + at_ + d_2_, kg_loadn_f32(db_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_bf16(dy_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			}
+		}
+	}
+}
+
+// cols kernel for db.
+static void KG_NAME(kg_dd4f7221_bias_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+	const float *restrict db_reduced_block_ = call->buf[0];
 	kg_bf16 *restrict db_ = call->buf[1];
-	const kg_dd4f7221_bias_grad_bf16_args *args = call->block;
+	const kg_dd4f7221_bias_grad_bf16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -120,11 +231,11 @@ static void KG_NAME(kg_dd4f7221_bias_grad_bf16)(const kg_call *call, int64_t lo,
 		int64_t d_ = from_;
 		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			vf db_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_);
+			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
 				vf db_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_ = block_; i_R_ < end_; i_R_++) {
-					db_reduced_2_ += kg_load_bf16(dy_ + i_R_ * args->size_N_ + d_);
+				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
+					db_reduced_2_ += kg_load_f32(db_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
 				}
 				db_reduced_ += db_reduced_2_;
 			}
@@ -132,11 +243,11 @@ static void KG_NAME(kg_dd4f7221_bias_grad_bf16)(const kg_call *call, int64_t lo,
 		}
 		if (d_ < to_) {
 			vf db_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
 				vf db_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_2_ = block_2_; i_R_2_ < end_2_; i_R_2_++) {
-					db_reduced_4_ += kg_loadn_bf16(dy_ + i_R_2_ * args->size_N_ + d_, to_ - d_);
+				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
+					db_reduced_4_ += kg_loadn_f32(db_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
 				}
 				db_reduced_3_ += db_reduced_4_;
 			}

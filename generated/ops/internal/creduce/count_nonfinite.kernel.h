@@ -45,8 +45,8 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_f32_1)(const kg_call *call, int6
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vi y_reduced_chunk_2_ = kg_splati(0);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + d_);
@@ -70,8 +70,8 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_f32_2)(const kg_call *call, int6
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vi y_reduced_ = kg_splati(0);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				y_reduced_ += kg_load_i32(y_reduced_chunk_ + d_);
@@ -95,8 +95,8 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_f16_1)(const kg_call *call, int6
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vi y_reduced_chunk_2_ = kg_splati(0);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_2_ = kg_load_f16(x_ + d_);
@@ -122,8 +122,8 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_bf16_1)(const kg_call *call, int
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vi y_reduced_chunk_2_ = kg_splati(0);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_2_ = kg_load_bf16(x_ + d_);

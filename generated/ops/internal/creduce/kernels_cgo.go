@@ -12,9 +12,12 @@ package creduce
 struct kg_call;
 
 extern const uint64_t kg_dd4f7221_bias_grad_hash;
-void kg_dd4f7221_bias_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_bias_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_bias_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_bias_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_bias_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_bias_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_bias_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_count_nonfinite_hash;
 void kg_dd4f7221_count_nonfinite_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_count_nonfinite_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -72,9 +75,12 @@ import "unsafe"
 
 // The C functions.
 var (
-	BiasGradF32         = unsafe.Pointer(C.kg_dd4f7221_bias_grad_f32)
-	BiasGradF16         = unsafe.Pointer(C.kg_dd4f7221_bias_grad_f16)
-	BiasGradBF16        = unsafe.Pointer(C.kg_dd4f7221_bias_grad_bf16)
+	BiasGradF321        = unsafe.Pointer(C.kg_dd4f7221_bias_grad_f32_1)
+	BiasGradF322        = unsafe.Pointer(C.kg_dd4f7221_bias_grad_f32_2)
+	BiasGradF161        = unsafe.Pointer(C.kg_dd4f7221_bias_grad_f16_1)
+	BiasGradF162        = unsafe.Pointer(C.kg_dd4f7221_bias_grad_f16_2)
+	BiasGradBF161       = unsafe.Pointer(C.kg_dd4f7221_bias_grad_bf16_1)
+	BiasGradBF162       = unsafe.Pointer(C.kg_dd4f7221_bias_grad_bf16_2)
 	CountNonfiniteF321  = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_f32_1)
 	CountNonfiniteF322  = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_f32_2)
 	CountNonfiniteF161  = unsafe.Pointer(C.kg_dd4f7221_count_nonfinite_f16_1)

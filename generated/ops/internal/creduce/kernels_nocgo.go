@@ -9,9 +9,12 @@ import "unsafe"
 
 // Without cgo there are no C functions, and the Go reference serves.
 var (
-	BiasGradF32         unsafe.Pointer
-	BiasGradF16         unsafe.Pointer
-	BiasGradBF16        unsafe.Pointer
+	BiasGradF321        unsafe.Pointer
+	BiasGradF322        unsafe.Pointer
+	BiasGradF161        unsafe.Pointer
+	BiasGradF162        unsafe.Pointer
+	BiasGradBF161       unsafe.Pointer
+	BiasGradBF162       unsafe.Pointer
 	CountNonfiniteF321  unsafe.Pointer
 	CountNonfiniteF322  unsafe.Pointer
 	CountNonfiniteF161  unsafe.Pointer

@@ -72,8 +72,8 @@ static void KG_NAME(kg_dd4f7221_masked_mean_f32_1)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vi count_2_ = kg_splati(0);
 		const int64_t at_ = item_ * args->size_L_;
-		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_L_);
+		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_L_);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));

@@ -60,8 +60,8 @@ static void KG_NAME(kg_dd4f7221_sum_sq_f32_1)(const kg_call *call, int64_t lo, i
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vf y_reduced_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf y_reduced_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -87,8 +87,8 @@ static void KG_NAME(kg_dd4f7221_sum_sq_f32_2)(const kg_call *call, int64_t lo, i
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf y_reduced_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_P_chunks_);
+		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf y_reduced_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -114,8 +114,8 @@ static void KG_NAME(kg_dd4f7221_sum_sq_f16_1)(const kg_call *call, int64_t lo, i
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vf y_reduced_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf y_reduced_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -143,8 +143,8 @@ static void KG_NAME(kg_dd4f7221_sum_sq_bf16_1)(const kg_call *call, int64_t lo, 
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
 		vf y_reduced_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, to_);
+		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf y_reduced_chunk_3_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {

@@ -57,8 +57,8 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_f32)(const kg_call *call, int6
 		vf aa_ = kg_splat(0.0f);
 		vf bb_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
@@ -100,8 +100,8 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_f16)(const kg_call *call, int6
 		vf aa_ = kg_splat(0.0f);
 		vf bb_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
@@ -143,8 +143,8 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_bf16)(const kg_call *call, int
 		vf aa_ = kg_splat(0.0f);
 		vf bb_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
@@ -188,8 +188,8 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_f32)(const kg_call *call,
 		vf aa_ = kg_splat(0.0f);
 		vf bb_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
@@ -256,8 +256,8 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_f16)(const kg_call *call,
 		vf aa_ = kg_splat(0.0f);
 		vf bb_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
@@ -324,8 +324,8 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_bf16)(const kg_call *call
 		vf aa_ = kg_splat(0.0f);
 		vf bb_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);

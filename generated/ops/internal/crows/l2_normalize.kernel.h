@@ -64,8 +64,8 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_f32)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf sumsq_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -104,8 +104,8 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_f16)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf sumsq_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -144,8 +144,8 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_bf16)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf sumsq_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -186,8 +186,8 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_grad_f32)(const kg_call *call, int6
 		vf sumsq_ = kg_splat(0.0f);
 		vf d_rnorm_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			vf d_rnorm_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
@@ -240,8 +240,8 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_grad_f16)(const kg_call *call, int6
 		vf sumsq_ = kg_splat(0.0f);
 		vf d_rnorm_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			vf d_rnorm_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
@@ -294,8 +294,8 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_grad_bf16)(const kg_call *call, int
 		vf sumsq_ = kg_splat(0.0f);
 		vf d_rnorm_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			vf d_rnorm_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;

@@ -90,8 +90,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_f32)(const kg_call *call, int64_t lo, 
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
 		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf rest_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -107,8 +107,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_f32)(const kg_call *call, int64_t lo, 
 		const float rest_sum_3_ = kg_hsum(rest_sum_);
 		vf var_sum_ = kg_splat(0.0f);
 		const float rest_ = rest_sum_3_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf var_sum_2_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
@@ -160,8 +160,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_f16)(const kg_call *call, int64_t lo, 
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
 		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf rest_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -177,8 +177,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_f16)(const kg_call *call, int64_t lo, 
 		const float rest_sum_3_ = kg_hsum(rest_sum_);
 		vf var_sum_ = kg_splat(0.0f);
 		const float rest_ = rest_sum_3_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf var_sum_2_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
@@ -230,8 +230,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_bf16)(const kg_call *call, int64_t lo,
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
 		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf rest_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -247,8 +247,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_bf16)(const kg_call *call, int64_t lo,
 		const float rest_sum_3_ = kg_hsum(rest_sum_);
 		vf var_sum_ = kg_splat(0.0f);
 		const float rest_ = rest_sum_3_ / t_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf var_sum_2_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
@@ -315,8 +315,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f32_1)(const kg_call *call, int64
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
 			const float first_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
-			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf rest_sum_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
@@ -341,8 +341,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f32_1)(const kg_call *call, int64
 			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 			vf d_rstd_ = kg_splat(0.0f);
 			const float rest_ = rest_sum_3_ / t_8_;
-			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-				const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+				const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				int64_t d_3_ = block_2_;
 				for (; d_3_ < end_2_ - (KG_W - 1); d_3_ += KG_W) {
@@ -471,8 +471,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f16_1)(const kg_call *call, int64
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
 			const float first_ = t_ ? kg_ld_f16(x_ + at_3_ + 0) : 0.0f;
-			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf rest_sum_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
@@ -497,8 +497,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f16_1)(const kg_call *call, int64
 			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 			vf d_rstd_ = kg_splat(0.0f);
 			const float rest_ = rest_sum_3_ / t_8_;
-			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-				const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+				const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				int64_t d_3_ = block_2_;
 				for (; d_3_ < end_2_ - (KG_W - 1); d_3_ += KG_W) {
@@ -627,8 +627,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_bf16_1)(const kg_call *call, int6
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
 			const float first_ = t_ ? kg_ld_bf16(x_ + at_3_ + 0) : 0.0f;
-			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf rest_sum_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
@@ -653,8 +653,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_bf16_1)(const kg_call *call, int6
 			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
 			vf d_rstd_ = kg_splat(0.0f);
 			const float rest_ = rest_sum_3_ / t_8_;
-			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-				const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+				const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				int64_t d_3_ = block_2_;
 				for (; d_3_ < end_2_ - (KG_W - 1); d_3_ += KG_W) {

@@ -55,8 +55,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f32)(const kg_call *call, int64_t lo
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf x_2_ = kg_loadn_f32(x_ + at_ + d_, n_);
@@ -66,8 +66,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f32)(const kg_call *call, int64_t lo
 		const float top_2_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -98,8 +98,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f16)(const kg_call *call, int64_t lo
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf x_2_ = kg_loadn_f16(x_ + at_ + d_, n_);
@@ -109,8 +109,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f16)(const kg_call *call, int64_t lo
 		const float top_2_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -141,8 +141,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_bf16)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf x_2_ = kg_loadn_bf16(x_ + at_ + d_, n_);
@@ -152,8 +152,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_bf16)(const kg_call *call, int64_t l
 		const float top_2_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -177,90 +177,156 @@ static void KG_NAME(kg_dd4f7221_log_softmax_bf16)(const kg_call *call, int64_t l
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_log_softmax_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	const float *restrict y_ = call->buf[1];
+	const float *restrict x_ = call->buf[0];
+	const float *restrict d_y_ = call->buf[1];
 	float *restrict d_x_ = call->buf[2];
 	const kg_dd4f7221_log_softmax_grad_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf top_ = kg_splat(-INFINITY);
 		vf d_logtotal_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
+				const vf x_2_ = kg_loadn_f32(x_ + at_ + d_, n_);
+				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
 				const vf d_y_2_ = kg_loadn_f32(d_y_ + at_ + d_, n_);
 				d_logtotal_part_2_ += kg_select(kg_first(n_), d_y_2_, kg_splat(0.0f));
 			}
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
+		const float top_2_ = kg_hmax(top_);
 		const float d_logtotal_part_3_ = kg_hsum(d_logtotal_part_);
+		vf total_ = kg_splat(0.0f);
+		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
+			vf total_2_ = kg_splat(0.0f);
+			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
+				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_);
+				const vf t_ = x_3_ - kg_splat(base_);
+				const vf e_ = kg_exp(t_);
+				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+			}
+			total_ += total_2_;
+		}
+		const float total_3_ = kg_hsum(total_);
 		const float d_logtotal_ = -d_logtotal_part_3_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_D_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_D_ - d_2_, KG_W);
-			const vf d_y_3_ = kg_loadn_f32(d_y_ + at_ + d_2_, n_2_);
-			kg_storen_f32(d_x_ + at_ + d_2_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(kg_loadn_f32(y_ + at_ + d_2_, n_2_)), n_2_);
+		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
+		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
+			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf d_y_3_ = kg_loadn_f32(d_y_ + at_ + d_3_, n_3_);
+			const vf x_4_ = kg_loadn_f32(x_ + at_ + d_3_, n_3_);
+			const vf t_2_ = x_4_ - kg_splat(base_);
+			kg_storen_f32(d_x_ + at_ + d_3_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_3_);
 		}
 	}
 }
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_log_softmax_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	const kg_f16 *restrict y_ = call->buf[1];
+	const kg_f16 *restrict x_ = call->buf[0];
+	const kg_f16 *restrict d_y_ = call->buf[1];
 	kg_f16 *restrict d_x_ = call->buf[2];
 	const kg_dd4f7221_log_softmax_grad_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf top_ = kg_splat(-INFINITY);
 		vf d_logtotal_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
+				const vf x_2_ = kg_loadn_f16(x_ + at_ + d_, n_);
+				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
 				const vf d_y_2_ = kg_loadn_f16(d_y_ + at_ + d_, n_);
 				d_logtotal_part_2_ += kg_select(kg_first(n_), d_y_2_, kg_splat(0.0f));
 			}
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
+		const float top_2_ = kg_hmax(top_);
 		const float d_logtotal_part_3_ = kg_hsum(d_logtotal_part_);
+		vf total_ = kg_splat(0.0f);
+		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
+			vf total_2_ = kg_splat(0.0f);
+			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
+				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_);
+				const vf t_ = x_3_ - kg_splat(base_);
+				const vf e_ = kg_exp(t_);
+				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+			}
+			total_ += total_2_;
+		}
+		const float total_3_ = kg_hsum(total_);
 		const float d_logtotal_ = -d_logtotal_part_3_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_D_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_D_ - d_2_, KG_W);
-			const vf d_y_3_ = kg_loadn_f16(d_y_ + at_ + d_2_, n_2_);
-			kg_storen_f16(d_x_ + at_ + d_2_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(kg_loadn_f16(y_ + at_ + d_2_, n_2_)), n_2_);
+		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
+		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
+			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf d_y_3_ = kg_loadn_f16(d_y_ + at_ + d_3_, n_3_);
+			const vf x_4_ = kg_loadn_f16(x_ + at_ + d_3_, n_3_);
+			const vf t_2_ = x_4_ - kg_splat(base_);
+			kg_storen_f16(d_x_ + at_ + d_3_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_3_);
 		}
 	}
 }
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_log_softmax_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	const kg_bf16 *restrict y_ = call->buf[1];
+	const kg_bf16 *restrict x_ = call->buf[0];
+	const kg_bf16 *restrict d_y_ = call->buf[1];
 	kg_bf16 *restrict d_x_ = call->buf[2];
 	const kg_dd4f7221_log_softmax_grad_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
+		vf top_ = kg_splat(-INFINITY);
 		vf d_logtotal_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
+				const vf x_2_ = kg_loadn_bf16(x_ + at_ + d_, n_);
+				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
 				const vf d_y_2_ = kg_loadn_bf16(d_y_ + at_ + d_, n_);
 				d_logtotal_part_2_ += kg_select(kg_first(n_), d_y_2_, kg_splat(0.0f));
 			}
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
+		const float top_2_ = kg_hmax(top_);
 		const float d_logtotal_part_3_ = kg_hsum(d_logtotal_part_);
+		vf total_ = kg_splat(0.0f);
+		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
+			vf total_2_ = kg_splat(0.0f);
+			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
+				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_);
+				const vf t_ = x_3_ - kg_splat(base_);
+				const vf e_ = kg_exp(t_);
+				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+			}
+			total_ += total_2_;
+		}
+		const float total_3_ = kg_hsum(total_);
 		const float d_logtotal_ = -d_logtotal_part_3_;
-		for (int64_t d_2_ = 0; d_2_ < args->size_D_; d_2_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_D_ - d_2_, KG_W);
-			const vf d_y_3_ = kg_loadn_bf16(d_y_ + at_ + d_2_, n_2_);
-			kg_storen_bf16(d_x_ + at_ + d_2_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(kg_loadn_bf16(y_ + at_ + d_2_, n_2_)), n_2_);
+		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
+		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
+			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf d_y_3_ = kg_loadn_bf16(d_y_ + at_ + d_3_, n_3_);
+			const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_3_, n_3_);
+			const vf t_2_ = x_4_ - kg_splat(base_);
+			kg_storen_bf16(d_x_ + at_ + d_3_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_3_);
 		}
 	}
 }

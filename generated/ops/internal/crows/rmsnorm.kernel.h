@@ -83,8 +83,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f32)(const kg_call *call, int64_t lo, in
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf meansq_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf meansq_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -126,8 +126,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f16)(const kg_call *call, int64_t lo, in
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf meansq_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf meansq_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -169,8 +169,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_bf16)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf meansq_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf meansq_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -225,8 +225,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_1)(const kg_call *call, int64_t
 			const int64_t at_2_ = row_from_ + row_;
 			vf d_rstd_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
-			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
 				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
@@ -329,8 +329,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_1)(const kg_call *call, int64_t
 			const int64_t at_2_ = row_from_ + row_;
 			vf d_rstd_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
-			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
 				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
@@ -433,8 +433,8 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_1)(const kg_call *call, int64_
 			const int64_t at_2_ = row_from_ + row_;
 			vf d_rstd_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
-			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-				const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
 				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {

@@ -57,8 +57,8 @@ static void KG_NAME(kg_dd4f7221_row_mean_f32)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf y_reduced_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf y_reduced_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -85,8 +85,8 @@ static void KG_NAME(kg_dd4f7221_row_mean_f16)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf y_reduced_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf y_reduced_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -113,8 +113,8 @@ static void KG_NAME(kg_dd4f7221_row_mean_bf16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf y_reduced_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf y_reduced_sum_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {

@@ -56,8 +56,8 @@ static void KG_NAME(kg_dd4f7221_softmax_f32)(const kg_call *call, int64_t lo, in
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf x_2_ = kg_loadn_f32(x_ + at_ + d_, n_);
@@ -67,8 +67,8 @@ static void KG_NAME(kg_dd4f7221_softmax_f32)(const kg_call *call, int64_t lo, in
 		const float top_2_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -98,8 +98,8 @@ static void KG_NAME(kg_dd4f7221_softmax_f16)(const kg_call *call, int64_t lo, in
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf x_2_ = kg_loadn_f16(x_ + at_ + d_, n_);
@@ -109,8 +109,8 @@ static void KG_NAME(kg_dd4f7221_softmax_f16)(const kg_call *call, int64_t lo, in
 		const float top_2_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -140,8 +140,8 @@ static void KG_NAME(kg_dd4f7221_softmax_bf16)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
 				const int64_t n_ = kgi_min(end_ - d_, KG_W);
 				const vf x_2_ = kg_loadn_bf16(x_ + at_ + d_, n_);
@@ -151,8 +151,8 @@ static void KG_NAME(kg_dd4f7221_softmax_bf16)(const kg_call *call, int64_t lo, i
 		const float top_2_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 4096) {
-			const int64_t end_2_ = kgi_min(block_2_ + 4096, args->size_D_);
+		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
+			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
@@ -183,8 +183,8 @@ static void KG_NAME(kg_dd4f7221_softmax_grad_f32)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_total_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_total_part_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -224,8 +224,8 @@ static void KG_NAME(kg_dd4f7221_softmax_grad_f16)(const kg_call *call, int64_t l
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_total_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_total_part_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
@@ -265,8 +265,8 @@ static void KG_NAME(kg_dd4f7221_softmax_grad_bf16)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf d_total_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 4096) {
-			const int64_t end_ = kgi_min(block_ + 4096, args->size_D_);
+		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
+			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_total_part_2_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {

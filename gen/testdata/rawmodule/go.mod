@@ -1,0 +1,3 @@
+module example.com/raw
+
+go 1.26

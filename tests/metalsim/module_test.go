@@ -1,0 +1,89 @@
+package metalsim_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kernelgen/kgen/gen"
+	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/out"
+	"github.com/kernelgen/kgen/gen/sim"
+)
+
+// module is the module's specs, compiled, with the programs that their Metal
+// sources are built to.
+type module struct {
+	*gen.Result
+	dir     string // of programs
+	shaders []out.File
+
+	mu       sync.Mutex
+	programs map[string]func() (*sim.Program, error) // by path of the source
+}
+
+func compile(t testing.TB) *module {
+	t.Helper()
+	if err := sim.Tools(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := gen.Open("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, list, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := list.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return &module{Result: res, dir: programDir(t), shaders: res.Shaders(), programs: map[string]func() (*sim.Program, error){}}
+}
+
+// programDir is where `kgen sim` keeps its programs, so that a source is built
+// once only.
+func programDir(t testing.TB) string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return t.TempDir()
+	}
+	return filepath.Join(cache, "kgen", "sim")
+}
+
+// program returns the built source that holds the kernels of an op.
+func (m *module) program(t testing.TB, op *gen.Op) *sim.Program {
+	t.Helper()
+	if err := op.Bound.Unlowered[bind.MSL]; err != nil {
+		t.Fatalf("%s has no Metal kernels: %v", op.Name, err)
+	}
+	symbol := op.Bound.Op.Variants[0].Kernels[0].Symbol
+	for _, f := range m.shaders {
+		if !bytes.Contains(f.Data, []byte(symbol)) {
+			continue
+		}
+		m.mu.Lock()
+		build := m.programs[f.Path]
+		if build == nil {
+			build = sync.OnceValues(func() (*sim.Program, error) { return sim.Build(context.Background(), m.dir, f.Path, f.Data, 0) })
+			m.programs[f.Path] = build
+		}
+		m.mu.Unlock()
+		p, err := build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	t.Fatalf("%s: no Metal source holds %s", op.Name, symbol)
+	return nil
+}
+
+// label names a variant of an op in messages.
+func label(op *gen.Op, variant int) string {
+	return strings.Join(strings.Fields(op.Name+" "+gen.StaticName(op.Choices)+" "+gen.DTypeName(op.Programs[variant])), " ")
+}
