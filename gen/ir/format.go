@@ -164,6 +164,9 @@ func text(e Expr) string {
 		return fmt.Sprintf("%s(%s)", e.T, text(e.X))
 	case *Load:
 		s := fmt.Sprintf("load %s[%s]%s", e.B.Name, text(e.Off), lanes(e.Stride, e.N))
+		if e.Len != nil {
+			s = fmt.Sprintf("(%s at %s of %s else %s)", s, text(e.At), text(e.Len), text(e.Else))
+		}
 		if e.If != nil {
 			s = fmt.Sprintf("(%s if %s else %s)", s, text(e.If), text(e.Else))
 		}

@@ -188,6 +188,9 @@ type (
 	// vector load reads consecutive elements, or every Stride-th; N limits it to
 	// the first N lanes, the others being zero.
 	//
+	// With Len, Off is that of a row of Len elements, of which a vector load reads
+	// those at At, At+1, …; lanes outside the row are Else.
+	//
 	// Where If (a scalar Bool) does not hold nothing is read and the value is
 	// Else.
 	Load struct {
@@ -196,6 +199,8 @@ type (
 		Vec    bool
 		Stride Expr
 		N      Expr
+		At     Expr
+		Len    Expr
 		If     Expr
 		Else   Expr
 	}

@@ -17,7 +17,7 @@ func Operands(e Expr) []Expr {
 	case *Conv:
 		return present(e.X)
 	case *Load:
-		return present(e.Off, e.Stride, e.N, e.If, e.Else)
+		return present(e.Off, e.Stride, e.N, e.At, e.Len, e.If, e.Else)
 	case *First:
 		return present(e.N)
 	case *Horizontal:

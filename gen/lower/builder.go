@@ -144,6 +144,23 @@ func (b *Builder) BindLanes(a *expr.Axis, first, n ir.Expr) {
 	top.index[top.base] = first
 }
 
+// LanesAt is the position of the first of the lanes at hand.
+func (b *Builder) LanesAt() ir.Expr {
+	s := b.lanes()
+	return s.index[s.base]
+}
+
+// Known gives the value of e in the innermost scope, in which it is read again
+// and again.
+func (b *Builder) Known(e expr.Expr, x ir.Expr) {
+	id := b.ids.id(e)
+	name, named := b.ids.names[id]
+	if !named {
+		name = nameFor(e)
+	}
+	b.scopes[len(b.scopes)-1].memo[id] = b.Name(name, x)
+}
+
 // Local gives the value of a tensor that the kernel computes itself.
 func (b *Builder) Local(t *expr.Tensor, x ir.Expr) {
 	b.scopes[len(b.scopes)-1].local[t] = x

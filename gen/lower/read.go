@@ -25,9 +25,13 @@ func (b *Builder) read(e *expr.Read) ir.Expr {
 	if idx == nil {
 		idx = ownIndex(e.T.Axes)
 	} else {
-		b.guard(load, e)
+		idx = b.guard(load, e)
 	}
-	b.place(load, e.T, idx)
+	if load.Len != nil {
+		load.Vec, load.Off = true, b.Value(offset(e.T.Axes, idx))
+	} else {
+		b.place(load, e.T, idx)
+	}
 	var x ir.Expr = load
 	if e.T.Bounds != nil {
 		x = b.checked(load, e.T)
@@ -94,6 +98,9 @@ func offset(axes []*expr.Axis, idx []expr.Expr) expr.Expr {
 	off := idx[0]
 	for i := 1; i < len(axes); i++ {
 		off = &expr.Binary{Node: intNode(), Op: expr.Mul, X: off, Y: &expr.Size{Node: intNode(), A: axes[i]}}
+		if c, ok := idx[i].(*expr.Const); ok && c.I == 0 {
+			continue
+		}
 		off = &expr.Binary{Node: intNode(), Op: expr.Add, X: off, Y: idx[i]}
 	}
 	return off
@@ -119,8 +126,10 @@ func (b *Builder) extent(axes []*expr.Axis) expr.Expr {
 }
 
 // guard makes an indexed load conditional on each index being inside, unless it
-// is the position along that very axis.
-func (b *Builder) guard(l *ir.Load, e *expr.Read) {
+// is the position along that very axis, and returns the indices. Where the last
+// one runs with the lanes, those that are outside get the fill, and the index
+// returned is that of the row's beginning.
+func (b *Builder) guard(l *ir.Load, e *expr.Read) []expr.Expr {
 	var all expr.Expr
 	and := func(c expr.Expr) {
 		if all != nil {
@@ -134,6 +143,11 @@ func (b *Builder) guard(l *ir.Load, e *expr.Read) {
 			continue
 		}
 		if s := b.lanes(); s != nil && expr.Uses(x, s.lanes) {
+			if i == len(e.Idx)-1 && runsWith(x, s.lanes) {
+				l.At = b.Value(replaced(x, s.lanes, s.base))
+				l.Len = b.Size(a)
+				continue
+			}
 			b.fail(ErrVector)
 		}
 		cmp := func(op expr.BinaryOp, y expr.Expr) expr.Expr {
@@ -142,18 +156,52 @@ func (b *Builder) guard(l *ir.Load, e *expr.Read) {
 		and(cmp(expr.Ge, &expr.Const{Node: intNode()}))
 		and(cmp(expr.Lt, &expr.Size{Node: intNode(), A: a}))
 	}
-	if all == nil {
-		return
+	idx := e.Idx
+	if l.Len != nil {
+		idx = append(slices.Clone(idx[:len(idx)-1]), &expr.Const{Node: intNode()})
 	}
-	l.If = b.Value(all)
+	if all != nil {
+		l.If = b.Value(all)
+	}
+	if all != nil || l.Len != nil {
+		l.Else = fillOf(e.T, l)
+	}
+	return idx
+}
+
+// runsWith reports whether x rises by one with the position along a.
+func runsWith(x expr.Expr, a *expr.Axis) bool {
+	switch x := x.(type) {
+	case *expr.Index:
+		return x.A == a
+	case *expr.Binary:
+		with, without := runsWith(x.X, a), !expr.Uses(x.Y, a)
+		return with && without && (x.Op == expr.Add || x.Op == expr.Sub) ||
+			x.Op == expr.Add && !expr.Uses(x.X, a) && runsWith(x.Y, a)
+	}
+	return false
+}
+
+// replaced is x with the position along another axis.
+func replaced(x expr.Expr, a, by *expr.Axis) expr.Expr {
+	return expr.Rewrite(x, func(x expr.Expr) expr.Expr {
+		if ix, ok := x.(*expr.Index); ok && ix.A == a {
+			return &expr.Index{Node: ix.Node, A: by}
+		}
+		return x
+	})
+}
+
+// fillOf is what a read of t outside it gives, of the kind that l loads.
+func fillOf(t *expr.Tensor, l *ir.Load) ir.Expr {
 	fill := 0.0
-	if e.T.Fill != nil {
-		fill = e.T.Fill.F
-		if e.T.Fill.K == expr.Int {
-			fill = float64(e.T.Fill.I)
+	if t.Fill != nil {
+		fill = t.Fill.F
+		if t.Fill.K == expr.Int {
+			fill = float64(t.Fill.I)
 		}
 	}
-	l.Else = &ir.Lit{T: ir.Scalar(l.Type().Elem), F: fill, I: int64(fill)}
+	return &ir.Lit{T: ir.Scalar(l.Type().Elem), F: fill, I: int64(fill)}
 }
 
 // checked is a load of a tensor with bounds: a value outside them sets the fault

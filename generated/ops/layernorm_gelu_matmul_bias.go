@@ -443,7 +443,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
 		}, {
@@ -506,7 +506,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
 		}, {
@@ -569,7 +569,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
 		}, {
@@ -663,7 +663,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
 		}, {
@@ -726,7 +726,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
 		}, {
@@ -789,7 +789,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
 		}, {

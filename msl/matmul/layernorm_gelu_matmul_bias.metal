@@ -72,7 +72,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
@@ -178,7 +178,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? x_[a_pos_ * size_K_ + 0] : 0.0f;
+				const float first_ = t_ ? x_[a_pos_ * size_K_] : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -269,7 +269,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
@@ -375,7 +375,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? float(x_[a_pos_ * size_K_ + 0]) : 0.0f;
+				const float first_ = t_ ? float(x_[a_pos_ * size_K_]) : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -466,7 +466,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
@@ -572,7 +572,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_ + 0]) : 0.0f;
+				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_]) : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -687,7 +687,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? x_[a_pos_ * size_K_ + 0] : 0.0f;
+				const float first_ = t_ ? x_[a_pos_ * size_K_] : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -802,7 +802,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? float(x_[a_pos_ * size_K_ + 0]) : 0.0f;
+				const float first_ = t_ ? float(x_[a_pos_ * size_K_]) : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -917,7 +917,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_ + 0]) : 0.0f;
+				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_]) : 0.0f;
 				const float rest_ = rest_sum_[a_pos_] / t_2_;
 				const float var_ = var_sum_[a_pos_] / t_2_;
 				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -1002,7 +1002,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_ + 0] : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
@@ -1167,7 +1167,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? x_[at_2_ + 0] : 0.0f;
+		const float first_ = t_ ? x_[at_2_] : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
@@ -1334,7 +1334,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? x_[k_pos_ * size_K_ + 0] : 0.0f;
+				const float first_ = t_ ? x_[k_pos_ * size_K_] : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
 				const float h_gelu_x_ = (x_[k_pos_ * size_K_ + a_pos_] - first_ - rest_) * rstd_[k_pos_] * gamma_[a_pos_] + beta_[a_pos_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
@@ -1500,7 +1500,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_ + 0]) : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
@@ -1665,7 +1665,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? float(x_[at_2_ + 0]) : 0.0f;
+		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
@@ -1832,7 +1832,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? float(x_[k_pos_ * size_K_ + 0]) : 0.0f;
+				const float first_ = t_ ? float(x_[k_pos_ * size_K_]) : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
 				const float h_gelu_x_ = (float(x_[k_pos_ * size_K_ + a_pos_]) - first_ - rest_) * rstd_[k_pos_] * float(gamma_[a_pos_]) + float(beta_[a_pos_]);
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
@@ -1998,7 +1998,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_K_);
 		float rest_sum_run_ = 0.0f;
@@ -2163,7 +2163,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_ + 0]) : 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
@@ -2330,7 +2330,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_ + 0]) : 0.0f;
+				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_]) : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
 				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + a_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_bf16(gamma_[a_pos_]) + kg_from_bf16(beta_[a_pos_]);
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
@@ -2632,7 +2632,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? x_[k_pos_ * size_K_ + 0] : 0.0f;
+				const float first_ = t_ ? x_[k_pos_ * size_K_] : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
 				const float h_gelu_x_ = (x_[k_pos_ * size_K_ + b_pos_] - first_ - rest_) * rstd_[k_pos_] * gamma_[b_pos_] + beta_[b_pos_];
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
@@ -2841,7 +2841,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? float(x_[k_pos_ * size_K_ + 0]) : 0.0f;
+				const float first_ = t_ ? float(x_[k_pos_ * size_K_]) : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
 				const float h_gelu_x_ = (float(x_[k_pos_ * size_K_ + b_pos_]) - first_ - rest_) * rstd_[k_pos_] * float(gamma_[b_pos_]) + float(beta_[b_pos_]);
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
@@ -3050,7 +3050,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_ + 0]) : 0.0f;
+				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_]) : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
 				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + b_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_bf16(gamma_[b_pos_]) + kg_from_bf16(beta_[b_pos_]);
 				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));

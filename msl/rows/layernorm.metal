@@ -69,7 +69,7 @@ kernel void kg_dd4f7221_layernorm_f32(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_ + 0] : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float rest_sum_run_ = 0.0f;
@@ -155,7 +155,7 @@ kernel void kg_dd4f7221_layernorm_f16(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[at_ + 0]) : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[at_]) : 0.0f;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float rest_sum_run_ = 0.0f;
@@ -241,7 +241,7 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_ + 0]) : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float rest_sum_run_ = 0.0f;
@@ -339,7 +339,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? x_[at_2_ + 0] : 0.0f;
+		const float first_ = t_ ? x_[at_2_] : 0.0f;
 		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 			const int end_ = min(block_ + 4096, size_D_);
 			float rest_sum_run_ = 0.0f;
@@ -514,7 +514,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? float(x_[at_2_ + 0]) : 0.0f;
+		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
 		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 			const int end_ = min(block_ + 4096, size_D_);
 			float rest_sum_run_ = 0.0f;
@@ -689,7 +689,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_ + 0]) : 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
 		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 			const int end_ = min(block_ + 4096, size_D_);
 			float rest_sum_run_ = 0.0f;

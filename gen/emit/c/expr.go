@@ -376,6 +376,8 @@ func (p *printer) load(e *ir.Load) (string, int) {
 	switch {
 	case !e.Vec:
 		text = fmt.Sprintf("kg_ld_%s(%s)", s, at)
+	case e.Len != nil:
+		text = fmt.Sprintf("kg_window_%s(%s, %s, %s, %s)", s, at, p.expr(e.At, loosest), p.expr(e.Len, loosest), p.splat(e.Type().Elem, e.Else))
 	case e.Stride != nil:
 		n := "KG_W"
 		if e.N != nil {

@@ -20,9 +20,6 @@ func (l *lowering) contract() {
 		b:        l.Array("right_panels", ir.F32, (gemmCols+panelPad)*gemmDepth),
 		c:        l.Array("sums", ir.F32, gemmRows*gemmCols),
 	}
-	for _, a := range l.out.Func.Arrays {
-		l.out.Scratch += (a.Len*4 + 63) &^ 63
-	}
 	l.items(grid, func(at []ir.Expr) {
 		for i, a := range p.Batch {
 			l.Bind(a, at[i])

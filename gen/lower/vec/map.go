@@ -39,13 +39,17 @@ func (l *lowering) tile(a *expr.Axis, i ir.Expr, size int64) (from, to ir.Expr) 
 // columns. Where the rows have one element (an operand of one value was
 // broadcast) the vectors run across the rows.
 func (l *lowering) mapRows(outer []*expr.Axis, row, col *expr.Axis) {
-	grid := append(each(outer), Dim{[]*expr.Axis{row}, mapRows}, Dim{[]*expr.Axis{col}, mapTile})
+	width := int64(mapTile)
+	if l.readsAcross(col) {
+		width = acrossTile
+	}
+	grid := append(each(outer), Dim{[]*expr.Axis{row}, mapRows}, Dim{[]*expr.Axis{col}, width})
 	l.items(grid, func(at []ir.Expr) {
 		for i, a := range outer {
 			l.Bind(a, at[i])
 		}
 		rowFrom, rowTo := l.tile(row, at[len(outer)], mapRows)
-		colFrom, colTo := l.tile(col, at[len(outer)+1], mapTile)
+		colFrom, colTo := l.tile(col, at[len(outer)+1], width)
 		byCols := func() {
 			l.loop(row, rowFrom, rowTo, func() { l.along(col, colFrom, colTo, l.stores) })
 		}
@@ -64,6 +68,14 @@ func (l *lowering) mapRows(outer []*expr.Axis, row, col *expr.Axis) {
 	})
 	l.perItem = mapRows
 	l.out.Cost = []*expr.Axis{col}
+}
+
+// readsAcross reports whether the positions along a lie apart in an operand, so
+// that rows of the tile share the lines of memory that they read.
+func (l *lowering) readsAcross(a *expr.Axis) bool {
+	return slices.ContainsFunc(l.k.Reads(), func(t *expr.Tensor) bool {
+		return slices.Contains(t.Axes, a) && last(t.Axes) != a
+	})
 }
 
 // readsByIndex reports whether a read moves with another axis than its own.

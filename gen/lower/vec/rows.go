@@ -12,6 +12,7 @@ import (
 // rows lowers a row program: an item is a row, or a block of rows where column
 // sums are kept for each block.
 func (l *lowering) rows() {
+	l.findKept()
 	if l.k.Chunk == nil {
 		l.items(each(l.k.Par), func(at []ir.Expr) {
 			for i, a := range l.k.Par {
@@ -23,7 +24,7 @@ func (l *lowering) rows() {
 	} else {
 		l.items(each([]*expr.Axis{l.k.Chunk.Axis}), func(at []ir.Expr) {
 			l.Bind(l.k.Chunk.Axis, at[0])
-			l.acrossRow(func() {
+			l.acrossRow(clearing, func() {
 				for _, s := range l.k.Sums {
 					l.Store(s.Let, &ir.Lit{T: ir.Scalar(ir.F32)})
 				}
@@ -39,8 +40,9 @@ func (l *lowering) rows() {
 // row computes the row at hand: its reductions run along the row in as few
 // passes as their dependencies allow, then the outputs follow.
 func (l *lowering) row() {
-	for _, pass := range l.k.Passes() {
-		l.rowPass(pass, lower.Int(0), l.Size(last(l.k.Red)))
+	passes := l.k.Passes()
+	for phase, pass := range passes {
+		l.rowPass(phase, pass, lower.Int(0), l.Size(last(l.k.Red)))
 	}
 	var perRow, perElement []*plan.Store
 	for _, s := range l.k.Stores {
@@ -52,7 +54,7 @@ func (l *lowering) row() {
 	}
 	values := l.values(perRow)
 	if len(perElement)+len(l.k.Sums) > 0 {
-		l.acrossRow(func() {
+		l.acrossRow(len(passes), func() {
 			l.storeAll(perElement)
 			l.addSums()
 		})
@@ -63,10 +65,10 @@ func (l *lowering) row() {
 }
 
 // acrossRow runs body for every position of a row.
-func (l *lowering) acrossRow(body func()) {
+func (l *lowering) acrossRow(phase int, body func()) {
 	inner := last(l.k.Red)
 	l.nest(l.k.Red[:len(l.k.Red)-1], func() {
-		l.along(inner, lower.Int(0), l.Size(inner), body)
+		l.alongRow(phase, lower.Int(0), l.Size(inner), func(from, to ir.Expr, body func()) { l.along(inner, from, to, body) }, body)
 	})
 }
 
@@ -84,8 +86,8 @@ func (l *lowering) partial() {
 	l.items(each(l.k.Par), func(at []ir.Expr) {
 		l.Bind(l.k.Par[0], at[0])
 		from, to := l.tile(of[0], at[0], plan.ChunkSize)
-		for _, pass := range l.k.Passes() {
-			l.rowPass(pass, from, to)
+		for phase, pass := range l.k.Passes() {
+			l.rowPass(phase, pass, from, to)
 		}
 		l.stores()
 	})
@@ -96,32 +98,38 @@ func last(axes []*expr.Axis) *expr.Axis { return axes[len(axes)-1] }
 
 // rowPass runs the stages of a pass over the positions from..to of the
 // innermost reduced axis (and all of the outer ones) and binds their results.
-func (l *lowering) rowPass(stages []*plan.Stage, from, to ir.Expr) {
+func (l *lowering) rowPass(phase int, stages []*plan.Stage, from, to ir.Expr) {
 	var accs []*acc
 	for _, s := range stages {
 		accs = append(accs, l.newAcc(s, l.vec))
 	}
 	inner := last(l.k.Red)
-	l.nest(l.k.Red[:len(l.k.Red)-1], func() { l.reduceAlong(accs, inner, from, to) })
+	l.nest(l.k.Red[:len(l.k.Red)-1], func() {
+		l.alongRow(phase, from, to, func(from, to ir.Expr, body func()) { l.reduceAlong(&accs, inner, from, to, body) }, func() {
+			for _, c := range accs {
+				l.take(c, l.Count())
+			}
+		})
+	})
 	for _, a := range accs {
 		l.Local(a.stage.Let, l.result(a))
 	}
 }
 
-// reduceAlong adds the positions from..to of axis a to the accumulators. Sums
-// are kept apart for each block, which bounds their rounding error.
-func (l *lowering) reduceAlong(accs []*acc, a *expr.Axis, from, to ir.Expr) {
+// reduceAlong runs body, which adds to the accumulators, for the positions
+// from..to of axis a. Sums are kept apart for each block, which bounds their
+// rounding error.
+func (l *lowering) reduceAlong(accs *[]*acc, a *expr.Axis, from, to ir.Expr, body func()) {
 	block := l.Var("block", ir.Scalar(ir.I64))
 	at := lower.RefTo(block)
 	var stmts []ir.Stmt
 	l.In(&stmts, func() {
 		end := l.Name("end", lower.MinI(lower.AddI(at, lower.Int(sumBlock)), to))
-		l.blockwise(accs, func(accs []*acc) {
-			l.along(a, at, end, func() {
-				for _, c := range accs {
-					l.take(c, l.Count())
-				}
-			})
+		all := *accs
+		l.blockwise(all, func(inner []*acc) {
+			*accs = inner
+			l.along(a, at, end, body)
+			*accs = all
 		})
 	})
 	l.Emit(&ir.For{V: block, From: from, To: to, Step: lower.Int(sumBlock), Body: stmts})

@@ -13,19 +13,20 @@ import (
 // Tile sizes, in elements. Results do not depend on how items are spread over
 // workers, since each item is computed by one of them in a fixed order.
 const (
-	mapTile   = 4096 // of a map's innermost axis
-	mapRows   = 16   // of the axis before it
-	colTile   = 64   // of the results of a column reduction
-	sumBlock  = 512  // longest run summed before it is added to the total
-	colBlock  = 256  // the same for rows of a column reduction
-	gemmRows  = 84   // rows of a product's tile: a multiple of the x86 register tiles
-	gemmCols  = 512  // columns of it: a multiple of twice the widest vector
-	gemmDepth = 256
-	thinRows  = 4    // products of no more rows do not pack their right operand (kgen_thin.h)
-	thinDepth = 4096 // so that thinRows of it fit the left operand's panels
-	rowUnit   = 14   // tiles of fewer rows are a multiple of this
-	fewTiles  = 5    // no more tiles than this are made lower than gemmRows
-	panelPad  = 32   // largest register tile, by which packed panels are padded
+	mapTile    = 4096 // of a map's innermost axis
+	mapRows    = 16   // of the axis before it
+	acrossTile = 64   // of the innermost axis where an operand is read across its rows
+	colTile    = 64   // of the results of a column reduction
+	sumBlock   = 512  // longest run summed before it is added to the total
+	colBlock   = 256  // the same for rows of a column reduction
+	gemmRows   = 84   // rows of a product's tile: a multiple of the x86 register tiles
+	gemmCols   = 512  // columns of it: a multiple of twice the widest vector
+	gemmDepth  = 256
+	thinRows   = 4    // products of no more rows do not pack their right operand (kgen_thin.h)
+	thinDepth  = 4096 // so that thinRows of it fit the left operand's panels
+	rowUnit    = 14   // tiles of fewer rows are a multiple of this
+	fewTiles   = 5    // no more tiles than this are made lower than gemmRows
+	panelPad   = 32   // largest register tile, by which packed panels are padded
 )
 
 // Kernel is a lowered kernel: its function and how it is launched.
@@ -66,11 +67,14 @@ type lowering struct {
 	vec bool // vectors along the innermost axis; else one element at a time
 	// perItem is how many elements of the Cost axes' product an item computes.
 	perItem int64
+	keep    []*kept // of a row program
+	once    bool    // loops have one body, see along
 }
 
 func attempt(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block, vec bool) (*Kernel, error) {
 	f := &ir.Func{Symbol: symbol}
 	l := &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}, vec: vec, perItem: 1}
+	l.once = k.Shape != plan.Map && heavy(k.Exprs(), nil)
 	switch k.Shape {
 	case plan.Map:
 		l.mapKernel()
@@ -87,6 +91,9 @@ func attempt(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block, ve
 	}
 	if l.Err() != nil {
 		return nil, l.Err()
+	}
+	for _, a := range f.Arrays {
+		l.out.Scratch += (a.Len*4 + 63) &^ 63
 	}
 	l.out.CostPer = l.costPer() * l.perItem
 	return l.out, nil
@@ -152,13 +159,13 @@ func each(axes []*expr.Axis) []Dim {
 // once for the remaining lanes; or one by one where nothing vectorises. In the
 // longer kernels a body that computes much for each element stands in the source
 // once, with a count of lanes: a second copy would double the time to compile it
-// and save nothing.
+// and save little.
 func (l *lowering) along(a *expr.Axis, from, to ir.Expr, body func()) {
 	if !l.vec {
 		l.loop(a, from, to, body)
 		return
 	}
-	if l.k.Shape != plan.Map && l.heavy() {
+	if l.once {
 		l.alongCounted(a, from, to, body)
 		return
 	}
@@ -192,22 +199,28 @@ func (l *lowering) alongCounted(a *expr.Axis, from, to ir.Expr, body func()) {
 	l.Emit(&ir.For{V: v, From: from, To: to, Step: w, Body: stmts})
 }
 
-// heavy reports whether the kernel computes a transcendental function.
-func (l *lowering) heavy() bool {
-	for _, e := range l.k.Exprs() {
-		found := false
+// heavy reports whether any of es computes a transcendental function other than
+// the values at hand.
+func heavy(es []expr.Expr, have []*kept) bool {
+	found := false
+	for _, e := range es {
 		expr.Walk(e, func(e expr.Expr) bool {
-			if c, ok := e.(*expr.Call); ok {
-				switch c.Fn {
-				case expr.FnExp, expr.FnLog, expr.FnLog1p, expr.FnExpm1, expr.FnTanh, expr.FnErf, expr.FnSigmoid, expr.FnPow:
-					found = true
-				}
-			}
+			found = found || transcendental(e) && !keeps(have, e)
 			return !found
 		})
-		if found {
-			return true
-		}
+	}
+	return found
+}
+
+// transcendental reports whether e is a function that takes many operations.
+func transcendental(e expr.Expr) bool {
+	c, ok := e.(*expr.Call)
+	if !ok {
+		return false
+	}
+	switch c.Fn {
+	case expr.FnExp, expr.FnLog, expr.FnLog1p, expr.FnExpm1, expr.FnTanh, expr.FnErf, expr.FnSigmoid, expr.FnPow:
+		return true
 	}
 	return false
 }

@@ -52,7 +52,7 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_f32(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf rest_sum_2_ = kg_splat(0.0f);
@@ -136,7 +136,7 @@ static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, i
 			vf rest_sum_ = kg_splat(0.0f);
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
-			const float first_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
+			const float first_ = t_ ? kg_ld_f32(x_ + at_3_) : 0.0f;
 			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf rest_sum_2_ = kg_splat(0.0f);

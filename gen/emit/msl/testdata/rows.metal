@@ -55,7 +55,7 @@ kernel void kg_21128c30_layernorm_f32(
 	const int simd_ = int(simd);
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_ + 0] : 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float rest_sum_run_ = 0.0f;

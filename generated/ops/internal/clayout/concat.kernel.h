@@ -533,10 +533,14 @@ static void KG_NAME(kg_dd4f7221_concat_1_f32)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_1_;
 			const int64_t at_2_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				kg_st_f32(y_ + at_2_ + i_D_, i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f32(x_1_ + at_ + i_D_) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(y_ + at_2_ + d_, kg_window_f32(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(y_ + at_2_ + d_, kg_window_f32(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -556,10 +560,14 @@ static void KG_NAME(kg_dd4f7221_concat_1_f16)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_1_;
 			const int64_t at_2_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				kg_st_f16(y_ + at_2_ + i_D_, i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f16(x_1_ + at_ + i_D_) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(y_ + at_2_ + d_, kg_window_f16(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(y_ + at_2_ + d_, kg_window_f16(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -579,10 +587,14 @@ static void KG_NAME(kg_dd4f7221_concat_1_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_1_;
 			const int64_t at_2_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				kg_st_bf16(y_ + at_2_ + i_D_, i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_bf16(x_1_ + at_ + i_D_) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(y_ + at_2_ + d_, kg_window_bf16(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(y_ + at_2_ + d_, kg_window_bf16(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -603,11 +615,17 @@ static void KG_NAME(kg_dd4f7221_concat_2_f32)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			const int64_t at_3_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				kg_st_f32(y_ + at_3_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f32(x_1_ + at_ + i_D_) : 0.0f : i_D_ - args->size_D_1_ >= 0 && i_D_ - args->size_D_1_ < args->size_D_2_ ? kg_ld_f32(x_2_ + at_2_ + (i_D_ - args->size_D_1_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_3_ = i_R_ * args->size_D_2_;
+			const int64_t at_4_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				kg_store_f32(y_ + at_4_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_f32(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))));
+			}
+			if (d_ < to_2_) {
+				const vi at_5_ = kg_splati((int32_t)d_) + kg_iota();
+				kg_storen_f32(y_ + at_4_ + d_, kg_select(at_5_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_f32(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))), to_2_ - d_);
 			}
 		}
 	}
@@ -628,11 +646,17 @@ static void KG_NAME(kg_dd4f7221_concat_2_f16)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			const int64_t at_3_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				kg_st_f16(y_ + at_3_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f16(x_1_ + at_ + i_D_) : 0.0f : i_D_ - args->size_D_1_ >= 0 && i_D_ - args->size_D_1_ < args->size_D_2_ ? kg_ld_f16(x_2_ + at_2_ + (i_D_ - args->size_D_1_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_3_ = i_R_ * args->size_D_2_;
+			const int64_t at_4_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				kg_store_f16(y_ + at_4_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_f16(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))));
+			}
+			if (d_ < to_2_) {
+				const vi at_5_ = kg_splati((int32_t)d_) + kg_iota();
+				kg_storen_f16(y_ + at_4_ + d_, kg_select(at_5_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_f16(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))), to_2_ - d_);
 			}
 		}
 	}
@@ -653,11 +677,17 @@ static void KG_NAME(kg_dd4f7221_concat_2_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			const int64_t at_3_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				kg_st_bf16(y_ + at_3_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_bf16(x_1_ + at_ + i_D_) : 0.0f : i_D_ - args->size_D_1_ >= 0 && i_D_ - args->size_D_1_ < args->size_D_2_ ? kg_ld_bf16(x_2_ + at_2_ + (i_D_ - args->size_D_1_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_3_ = i_R_ * args->size_D_2_;
+			const int64_t at_4_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				kg_store_bf16(y_ + at_4_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_bf16(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))));
+			}
+			if (d_ < to_2_) {
+				const vi at_5_ = kg_splati((int32_t)d_) + kg_iota();
+				kg_storen_bf16(y_ + at_4_ + d_, kg_select(at_5_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_bf16(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))), to_2_ - d_);
 			}
 		}
 	}
@@ -679,13 +709,20 @@ static void KG_NAME(kg_dd4f7221_concat_3_f32)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_4_ = i_R_ * args->size_D_3_;
-			const int64_t at_5_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				kg_st_f32(y_ + at_5_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f32(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f32(x_2_ + at_3_ + at_2_) : 0.0f : at_2_ - args->size_D_2_ >= 0 && at_2_ - args->size_D_2_ < args->size_D_3_ ? kg_ld_f32(x_3_ + at_4_ + (at_2_ - args->size_D_2_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_5_ = i_R_ * args->size_D_3_;
+			const int64_t at_6_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				kg_store_f32(y_ + at_6_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_f32(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))));
+			}
+			if (d_ < to_2_) {
+				const vi at_7_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_8_ = at_7_ - kg_splati((int32_t)args->size_D_1_);
+				kg_storen_f32(y_ + at_6_ + d_, kg_select(at_7_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_8_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_f32(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))), to_2_ - d_);
 			}
 		}
 	}
@@ -707,13 +744,20 @@ static void KG_NAME(kg_dd4f7221_concat_3_f16)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_4_ = i_R_ * args->size_D_3_;
-			const int64_t at_5_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				kg_st_f16(y_ + at_5_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f16(x_2_ + at_3_ + at_2_) : 0.0f : at_2_ - args->size_D_2_ >= 0 && at_2_ - args->size_D_2_ < args->size_D_3_ ? kg_ld_f16(x_3_ + at_4_ + (at_2_ - args->size_D_2_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_5_ = i_R_ * args->size_D_3_;
+			const int64_t at_6_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				kg_store_f16(y_ + at_6_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_f16(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))));
+			}
+			if (d_ < to_2_) {
+				const vi at_7_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_8_ = at_7_ - kg_splati((int32_t)args->size_D_1_);
+				kg_storen_f16(y_ + at_6_ + d_, kg_select(at_7_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_8_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_f16(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))), to_2_ - d_);
 			}
 		}
 	}
@@ -735,13 +779,20 @@ static void KG_NAME(kg_dd4f7221_concat_3_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_4_ = i_R_ * args->size_D_3_;
-			const int64_t at_5_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				kg_st_bf16(y_ + at_5_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_bf16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_bf16(x_2_ + at_3_ + at_2_) : 0.0f : at_2_ - args->size_D_2_ >= 0 && at_2_ - args->size_D_2_ < args->size_D_3_ ? kg_ld_bf16(x_3_ + at_4_ + (at_2_ - args->size_D_2_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_5_ = i_R_ * args->size_D_3_;
+			const int64_t at_6_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				kg_store_bf16(y_ + at_6_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_bf16(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))));
+			}
+			if (d_ < to_2_) {
+				const vi at_7_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_8_ = at_7_ - kg_splati((int32_t)args->size_D_1_);
+				kg_storen_bf16(y_ + at_6_ + d_, kg_select(at_7_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_8_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_bf16(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))), to_2_ - d_);
 			}
 		}
 	}
@@ -764,15 +815,23 @@ static void KG_NAME(kg_dd4f7221_concat_4_f32)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_6_ = i_R_ * args->size_D_4_;
-			const int64_t at_7_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				kg_st_f32(y_ + at_7_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f32(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f32(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f32(x_3_ + at_5_ + at_4_) : 0.0f : at_4_ - args->size_D_3_ >= 0 && at_4_ - args->size_D_3_ < args->size_D_4_ ? kg_ld_f32(x_4_ + at_6_ + (at_4_ - args->size_D_3_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_7_ = i_R_ * args->size_D_4_;
+			const int64_t at_8_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				kg_store_f32(y_ + at_8_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_f32(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_9_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_10_ = at_9_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_11_ = at_10_ - kg_splati((int32_t)args->size_D_2_);
+				kg_storen_f32(y_ + at_8_ + d_, kg_select(at_9_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_10_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_f32(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))), to_2_ - d_);
 			}
 		}
 	}
@@ -795,15 +854,23 @@ static void KG_NAME(kg_dd4f7221_concat_4_f16)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_6_ = i_R_ * args->size_D_4_;
-			const int64_t at_7_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				kg_st_f16(y_ + at_7_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f16(x_3_ + at_5_ + at_4_) : 0.0f : at_4_ - args->size_D_3_ >= 0 && at_4_ - args->size_D_3_ < args->size_D_4_ ? kg_ld_f16(x_4_ + at_6_ + (at_4_ - args->size_D_3_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_7_ = i_R_ * args->size_D_4_;
+			const int64_t at_8_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				kg_store_f16(y_ + at_8_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_f16(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_9_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_10_ = at_9_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_11_ = at_10_ - kg_splati((int32_t)args->size_D_2_);
+				kg_storen_f16(y_ + at_8_ + d_, kg_select(at_9_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_10_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_f16(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))), to_2_ - d_);
 			}
 		}
 	}
@@ -826,15 +893,23 @@ static void KG_NAME(kg_dd4f7221_concat_4_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_6_ = i_R_ * args->size_D_4_;
-			const int64_t at_7_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				kg_st_bf16(y_ + at_7_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_bf16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_bf16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_bf16(x_3_ + at_5_ + at_4_) : 0.0f : at_4_ - args->size_D_3_ >= 0 && at_4_ - args->size_D_3_ < args->size_D_4_ ? kg_ld_bf16(x_4_ + at_6_ + (at_4_ - args->size_D_3_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_7_ = i_R_ * args->size_D_4_;
+			const int64_t at_8_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				kg_store_bf16(y_ + at_8_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_bf16(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_9_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_10_ = at_9_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_11_ = at_10_ - kg_splati((int32_t)args->size_D_2_);
+				kg_storen_bf16(y_ + at_8_ + d_, kg_select(at_9_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_10_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_bf16(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))), to_2_ - d_);
 			}
 		}
 	}
@@ -858,17 +933,26 @@ static void KG_NAME(kg_dd4f7221_concat_5_f32)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_8_ = i_R_ * args->size_D_5_;
-			const int64_t at_9_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				kg_st_f32(y_ + at_9_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f32(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f32(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f32(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_f32(x_4_ + at_7_ + at_6_) : 0.0f : at_6_ - args->size_D_4_ >= 0 && at_6_ - args->size_D_4_ < args->size_D_5_ ? kg_ld_f32(x_5_ + at_8_ + (at_6_ - args->size_D_4_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_9_ = i_R_ * args->size_D_5_;
+			const int64_t at_10_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				kg_store_f32(y_ + at_10_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_f32(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_11_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_12_ = at_11_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_13_ = at_12_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_3_);
+				kg_storen_f32(y_ + at_10_ + d_, kg_select(at_11_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_12_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_f32(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))), to_2_ - d_);
 			}
 		}
 	}
@@ -892,17 +976,26 @@ static void KG_NAME(kg_dd4f7221_concat_5_f16)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_8_ = i_R_ * args->size_D_5_;
-			const int64_t at_9_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				kg_st_f16(y_ + at_9_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f16(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_f16(x_4_ + at_7_ + at_6_) : 0.0f : at_6_ - args->size_D_4_ >= 0 && at_6_ - args->size_D_4_ < args->size_D_5_ ? kg_ld_f16(x_5_ + at_8_ + (at_6_ - args->size_D_4_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_9_ = i_R_ * args->size_D_5_;
+			const int64_t at_10_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				kg_store_f16(y_ + at_10_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_f16(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_11_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_12_ = at_11_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_13_ = at_12_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_3_);
+				kg_storen_f16(y_ + at_10_ + d_, kg_select(at_11_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_12_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_f16(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))), to_2_ - d_);
 			}
 		}
 	}
@@ -926,17 +1019,26 @@ static void KG_NAME(kg_dd4f7221_concat_5_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_8_ = i_R_ * args->size_D_5_;
-			const int64_t at_9_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				kg_st_bf16(y_ + at_9_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_bf16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_bf16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_bf16(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_bf16(x_4_ + at_7_ + at_6_) : 0.0f : at_6_ - args->size_D_4_ >= 0 && at_6_ - args->size_D_4_ < args->size_D_5_ ? kg_ld_bf16(x_5_ + at_8_ + (at_6_ - args->size_D_4_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_9_ = i_R_ * args->size_D_5_;
+			const int64_t at_10_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				kg_store_bf16(y_ + at_10_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_bf16(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_11_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_12_ = at_11_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_13_ = at_12_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_3_);
+				kg_storen_bf16(y_ + at_10_ + d_, kg_select(at_11_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_12_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_bf16(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))), to_2_ - d_);
 			}
 		}
 	}
@@ -961,19 +1063,29 @@ static void KG_NAME(kg_dd4f7221_concat_6_f32)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_10_ = i_R_ * args->size_D_6_;
-			const int64_t at_11_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				kg_st_f32(y_ + at_11_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f32(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f32(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f32(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_f32(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_f32(x_5_ + at_9_ + at_8_) : 0.0f : at_8_ - args->size_D_5_ >= 0 && at_8_ - args->size_D_5_ < args->size_D_6_ ? kg_ld_f32(x_6_ + at_10_ + (at_8_ - args->size_D_5_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_11_ = i_R_ * args->size_D_6_;
+			const int64_t at_12_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				kg_store_f32(y_ + at_12_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_f32(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_13_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_15_ = at_14_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_4_);
+				kg_storen_f32(y_ + at_12_ + d_, kg_select(at_13_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_15_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_f32(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -998,19 +1110,29 @@ static void KG_NAME(kg_dd4f7221_concat_6_f16)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_10_ = i_R_ * args->size_D_6_;
-			const int64_t at_11_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				kg_st_f16(y_ + at_11_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f16(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_f16(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_f16(x_5_ + at_9_ + at_8_) : 0.0f : at_8_ - args->size_D_5_ >= 0 && at_8_ - args->size_D_5_ < args->size_D_6_ ? kg_ld_f16(x_6_ + at_10_ + (at_8_ - args->size_D_5_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_11_ = i_R_ * args->size_D_6_;
+			const int64_t at_12_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				kg_store_f16(y_ + at_12_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_f16(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_13_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_15_ = at_14_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_4_);
+				kg_storen_f16(y_ + at_12_ + d_, kg_select(at_13_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_15_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_f16(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -1035,19 +1157,29 @@ static void KG_NAME(kg_dd4f7221_concat_6_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_10_ = i_R_ * args->size_D_6_;
-			const int64_t at_11_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				kg_st_bf16(y_ + at_11_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_bf16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_bf16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_bf16(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_bf16(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_bf16(x_5_ + at_9_ + at_8_) : 0.0f : at_8_ - args->size_D_5_ >= 0 && at_8_ - args->size_D_5_ < args->size_D_6_ ? kg_ld_bf16(x_6_ + at_10_ + (at_8_ - args->size_D_5_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_11_ = i_R_ * args->size_D_6_;
+			const int64_t at_12_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				kg_store_bf16(y_ + at_12_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_bf16(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_13_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_15_ = at_14_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_4_);
+				kg_storen_bf16(y_ + at_12_ + d_, kg_select(at_13_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_15_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_bf16(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -1073,21 +1205,32 @@ static void KG_NAME(kg_dd4f7221_concat_7_f32)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_12_ = i_R_ * args->size_D_7_;
-			const int64_t at_13_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				const int64_t at_10_ = at_8_ - args->size_D_5_;
-				kg_st_f32(y_ + at_13_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f32(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f32(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f32(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_f32(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_f32(x_5_ + at_9_ + at_8_) : 0.0f : at_10_ < args->size_D_6_ ? at_10_ >= 0 && at_10_ < args->size_D_6_ ? kg_ld_f32(x_6_ + at_11_ + at_10_) : 0.0f : at_10_ - args->size_D_6_ >= 0 && at_10_ - args->size_D_6_ < args->size_D_7_ ? kg_ld_f32(x_7_ + at_12_ + (at_10_ - args->size_D_6_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_12_ = i_R_ * args->size_D_6_;
+			const int64_t at_13_ = i_R_ * args->size_D_7_;
+			const int64_t at_14_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
+				kg_store_f32(y_ + at_14_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_f32(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_f32(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_15_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_5_);
+				kg_storen_f32(y_ + at_14_ + d_, kg_select(at_15_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_6_), kg_window_f32(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_f32(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -1113,21 +1256,32 @@ static void KG_NAME(kg_dd4f7221_concat_7_f16)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_12_ = i_R_ * args->size_D_7_;
-			const int64_t at_13_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				const int64_t at_10_ = at_8_ - args->size_D_5_;
-				kg_st_f16(y_ + at_13_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f16(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_f16(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_f16(x_5_ + at_9_ + at_8_) : 0.0f : at_10_ < args->size_D_6_ ? at_10_ >= 0 && at_10_ < args->size_D_6_ ? kg_ld_f16(x_6_ + at_11_ + at_10_) : 0.0f : at_10_ - args->size_D_6_ >= 0 && at_10_ - args->size_D_6_ < args->size_D_7_ ? kg_ld_f16(x_7_ + at_12_ + (at_10_ - args->size_D_6_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_12_ = i_R_ * args->size_D_6_;
+			const int64_t at_13_ = i_R_ * args->size_D_7_;
+			const int64_t at_14_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
+				kg_store_f16(y_ + at_14_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_f16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_f16(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_15_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_5_);
+				kg_storen_f16(y_ + at_14_ + d_, kg_select(at_15_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_6_), kg_window_f16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_f16(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -1153,21 +1307,32 @@ static void KG_NAME(kg_dd4f7221_concat_7_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_12_ = i_R_ * args->size_D_7_;
-			const int64_t at_13_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				const int64_t at_10_ = at_8_ - args->size_D_5_;
-				kg_st_bf16(y_ + at_13_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_bf16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_bf16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_bf16(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_bf16(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_bf16(x_5_ + at_9_ + at_8_) : 0.0f : at_10_ < args->size_D_6_ ? at_10_ >= 0 && at_10_ < args->size_D_6_ ? kg_ld_bf16(x_6_ + at_11_ + at_10_) : 0.0f : at_10_ - args->size_D_6_ >= 0 && at_10_ - args->size_D_6_ < args->size_D_7_ ? kg_ld_bf16(x_7_ + at_12_ + (at_10_ - args->size_D_6_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_12_ = i_R_ * args->size_D_6_;
+			const int64_t at_13_ = i_R_ * args->size_D_7_;
+			const int64_t at_14_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
+				kg_store_bf16(y_ + at_14_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_bf16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_bf16(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_15_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_5_);
+				kg_storen_bf16(y_ + at_14_ + d_, kg_select(at_15_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_6_), kg_window_bf16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_bf16(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -1194,23 +1359,35 @@ static void KG_NAME(kg_dd4f7221_concat_8_f32)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_13_ = i_R_ * args->size_D_7_;
-			const int64_t at_14_ = i_R_ * args->size_D_8_;
-			const int64_t at_15_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				const int64_t at_10_ = at_8_ - args->size_D_5_;
-				const int64_t at_12_ = at_10_ - args->size_D_6_;
-				kg_st_f32(y_ + at_15_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f32(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f32(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f32(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_f32(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_f32(x_5_ + at_9_ + at_8_) : 0.0f : at_10_ < args->size_D_6_ ? at_10_ >= 0 && at_10_ < args->size_D_6_ ? kg_ld_f32(x_6_ + at_11_ + at_10_) : 0.0f : at_12_ < args->size_D_7_ ? at_12_ >= 0 && at_12_ < args->size_D_7_ ? kg_ld_f32(x_7_ + at_13_ + at_12_) : 0.0f : at_12_ - args->size_D_7_ >= 0 && at_12_ - args->size_D_7_ < args->size_D_8_ ? kg_ld_f32(x_8_ + at_14_ + (at_12_ - args->size_D_7_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_12_ = i_R_ * args->size_D_6_;
+			const int64_t at_14_ = i_R_ * args->size_D_7_;
+			const int64_t at_15_ = i_R_ * args->size_D_8_;
+			const int64_t at_16_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
+				const vi at_13_ = at_11_ - kg_splati((int32_t)args->size_D_6_);
+				kg_store_f32(y_ + at_16_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_f32(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_7_), kg_window_f32(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_f32(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_17_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_21_ = at_20_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_22_ = at_21_ - kg_splati((int32_t)args->size_D_5_);
+				const vi at_23_ = at_22_ - kg_splati((int32_t)args->size_D_6_);
+				kg_storen_f32(y_ + at_16_ + d_, kg_select(at_17_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_21_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_22_ < kg_splati((int32_t)args->size_D_6_), kg_window_f32(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_23_ < kg_splati((int32_t)args->size_D_7_), kg_window_f32(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_f32(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -1237,23 +1414,35 @@ static void KG_NAME(kg_dd4f7221_concat_8_f16)(const kg_call *call, int64_t lo, i
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_13_ = i_R_ * args->size_D_7_;
-			const int64_t at_14_ = i_R_ * args->size_D_8_;
-			const int64_t at_15_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				const int64_t at_10_ = at_8_ - args->size_D_5_;
-				const int64_t at_12_ = at_10_ - args->size_D_6_;
-				kg_st_f16(y_ + at_15_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_f16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_f16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_f16(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_f16(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_f16(x_5_ + at_9_ + at_8_) : 0.0f : at_10_ < args->size_D_6_ ? at_10_ >= 0 && at_10_ < args->size_D_6_ ? kg_ld_f16(x_6_ + at_11_ + at_10_) : 0.0f : at_12_ < args->size_D_7_ ? at_12_ >= 0 && at_12_ < args->size_D_7_ ? kg_ld_f16(x_7_ + at_13_ + at_12_) : 0.0f : at_12_ - args->size_D_7_ >= 0 && at_12_ - args->size_D_7_ < args->size_D_8_ ? kg_ld_f16(x_8_ + at_14_ + (at_12_ - args->size_D_7_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_12_ = i_R_ * args->size_D_6_;
+			const int64_t at_14_ = i_R_ * args->size_D_7_;
+			const int64_t at_15_ = i_R_ * args->size_D_8_;
+			const int64_t at_16_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
+				const vi at_13_ = at_11_ - kg_splati((int32_t)args->size_D_6_);
+				kg_store_f16(y_ + at_16_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_f16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_7_), kg_window_f16(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_f16(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_17_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_21_ = at_20_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_22_ = at_21_ - kg_splati((int32_t)args->size_D_5_);
+				const vi at_23_ = at_22_ - kg_splati((int32_t)args->size_D_6_);
+				kg_storen_f16(y_ + at_16_ + d_, kg_select(at_17_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_21_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_22_ < kg_splati((int32_t)args->size_D_6_), kg_window_f16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_23_ < kg_splati((int32_t)args->size_D_7_), kg_window_f16(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_f16(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -1280,23 +1469,35 @@ static void KG_NAME(kg_dd4f7221_concat_8_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_13_ = i_R_ * args->size_D_7_;
-			const int64_t at_14_ = i_R_ * args->size_D_8_;
-			const int64_t at_15_ = i_R_ * args->size_D_;
-			for (int64_t i_D_ = from_2_; i_D_ < to_2_; i_D_++) {
-				const int64_t at_2_ = i_D_ - args->size_D_1_;
-				const int64_t at_4_ = at_2_ - args->size_D_2_;
-				const int64_t at_6_ = at_4_ - args->size_D_3_;
-				const int64_t at_8_ = at_6_ - args->size_D_4_;
-				const int64_t at_10_ = at_8_ - args->size_D_5_;
-				const int64_t at_12_ = at_10_ - args->size_D_6_;
-				kg_st_bf16(y_ + at_15_ + i_D_, i_D_ < args->size_D_1_ ? i_D_ >= 0 && i_D_ < args->size_D_1_ ? kg_ld_bf16(x_1_ + at_ + i_D_) : 0.0f : at_2_ < args->size_D_2_ ? at_2_ >= 0 && at_2_ < args->size_D_2_ ? kg_ld_bf16(x_2_ + at_3_ + at_2_) : 0.0f : at_4_ < args->size_D_3_ ? at_4_ >= 0 && at_4_ < args->size_D_3_ ? kg_ld_bf16(x_3_ + at_5_ + at_4_) : 0.0f : at_6_ < args->size_D_4_ ? at_6_ >= 0 && at_6_ < args->size_D_4_ ? kg_ld_bf16(x_4_ + at_7_ + at_6_) : 0.0f : at_8_ < args->size_D_5_ ? at_8_ >= 0 && at_8_ < args->size_D_5_ ? kg_ld_bf16(x_5_ + at_9_ + at_8_) : 0.0f : at_10_ < args->size_D_6_ ? at_10_ >= 0 && at_10_ < args->size_D_6_ ? kg_ld_bf16(x_6_ + at_11_ + at_10_) : 0.0f : at_12_ < args->size_D_7_ ? at_12_ >= 0 && at_12_ < args->size_D_7_ ? kg_ld_bf16(x_7_ + at_13_ + at_12_) : 0.0f : at_12_ - args->size_D_7_ >= 0 && at_12_ - args->size_D_7_ < args->size_D_8_ ? kg_ld_bf16(x_8_ + at_14_ + (at_12_ - args->size_D_7_)) : 0.0f);
+			int64_t d_ = from_2_;
+			const int64_t at_2_ = i_R_ * args->size_D_1_;
+			const int64_t at_4_ = i_R_ * args->size_D_2_;
+			const int64_t at_6_ = i_R_ * args->size_D_3_;
+			const int64_t at_8_ = i_R_ * args->size_D_4_;
+			const int64_t at_10_ = i_R_ * args->size_D_5_;
+			const int64_t at_12_ = i_R_ * args->size_D_6_;
+			const int64_t at_14_ = i_R_ * args->size_D_7_;
+			const int64_t at_15_ = i_R_ * args->size_D_8_;
+			const int64_t at_16_ = i_R_ * args->size_D_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
+				const vi at_13_ = at_11_ - kg_splati((int32_t)args->size_D_6_);
+				kg_store_bf16(y_ + at_16_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_bf16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_7_), kg_window_bf16(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_bf16(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))));
+			}
+			if (d_ < to_2_) {
+				const vi at_17_ = kg_splati((int32_t)d_) + kg_iota();
+				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_1_);
+				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_2_);
+				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_3_);
+				const vi at_21_ = at_20_ - kg_splati((int32_t)args->size_D_4_);
+				const vi at_22_ = at_21_ - kg_splati((int32_t)args->size_D_5_);
+				const vi at_23_ = at_22_ - kg_splati((int32_t)args->size_D_6_);
+				kg_storen_bf16(y_ + at_16_ + d_, kg_select(at_17_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_21_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_22_ < kg_splati((int32_t)args->size_D_6_), kg_window_bf16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_23_ < kg_splati((int32_t)args->size_D_7_), kg_window_bf16(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_bf16(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))), to_2_ - d_);
 			}
 		}
 	}
@@ -1316,10 +1517,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_1_f32)(const kg_call *call, int64_t 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f32(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + i_D_1_) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_x_1_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_x_1_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1339,10 +1544,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_1_f16)(const kg_call *call, int64_t 
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_f16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + i_D_1_) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_x_1_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_x_1_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1362,10 +1571,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_1_bf16)(const kg_call *call, int64_t
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (int64_t i_D_1_ = from_2_; i_D_1_ < to_2_; i_D_1_++) {
-				kg_st_bf16(d_x_1_ + at_2_ + i_D_1_, i_D_1_ >= 0 && i_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + i_D_1_) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_x_1_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_x_1_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1385,10 +1598,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_f32_2)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f32(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_x_2_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_x_2_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1408,10 +1625,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_f16_2)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_f16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_x_2_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_x_2_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1431,10 +1652,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_bf16_2)(const kg_call *call, int64
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (int64_t i_D_2_ = from_2_; i_D_2_ < to_2_; i_D_2_++) {
-				kg_st_bf16(d_x_2_ + at_2_ + i_D_2_, i_D_2_ + args->size_D_1_ >= 0 && i_D_2_ + args->size_D_1_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_2_ + args->size_D_1_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_x_2_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_x_2_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1454,10 +1679,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_f32_3)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f32(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_x_3_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_x_3_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1477,10 +1706,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_f16_3)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_f16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_x_3_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_x_3_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1500,10 +1733,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_bf16_3)(const kg_call *call, int64
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (int64_t i_D_3_ = from_2_; i_D_3_ < to_2_; i_D_3_++) {
-				kg_st_bf16(d_x_3_ + at_2_ + i_D_3_, i_D_3_ + args->size_D_1_ + args->size_D_2_ >= 0 && i_D_3_ + args->size_D_1_ + args->size_D_2_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_3_ + args->size_D_1_ + args->size_D_2_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_x_3_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_x_3_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1523,10 +1760,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_f32_4)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f32(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_x_4_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_x_4_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1546,10 +1787,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_f16_4)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_f16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_x_4_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_x_4_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1569,10 +1814,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_bf16_4)(const kg_call *call, int64
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (int64_t i_D_4_ = from_2_; i_D_4_ < to_2_; i_D_4_++) {
-				kg_st_bf16(d_x_4_ + at_2_ + i_D_4_, i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ >= 0 && i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_4_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_x_4_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_x_4_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1592,10 +1841,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_f32_5)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_f32(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_x_5_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_x_5_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1615,10 +1868,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_5)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_f16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_x_5_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_x_5_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1638,10 +1895,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_bf16_5)(const kg_call *call, int64
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (int64_t i_D_5_ = from_2_; i_D_5_ < to_2_; i_D_5_++) {
-				kg_st_bf16(d_x_5_ + at_2_ + i_D_5_, i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ >= 0 && i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_5_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_x_5_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_x_5_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1661,10 +1922,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_6)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_f32(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_x_6_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_x_6_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1684,10 +1949,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_6)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_f16(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_x_6_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_x_6_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1707,10 +1976,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_6)(const kg_call *call, int64
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (int64_t i_D_6_ = from_2_; i_D_6_ < to_2_; i_D_6_++) {
-				kg_st_bf16(d_x_6_ + at_2_ + i_D_6_, i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ >= 0 && i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_6_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_x_6_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_x_6_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1730,10 +2003,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_7)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (int64_t i_D_7_ = from_2_; i_D_7_ < to_2_; i_D_7_++) {
-				kg_st_f32(d_x_7_ + at_2_ + i_D_7_, i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ >= 0 && i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_x_7_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_x_7_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1753,10 +2030,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_7)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (int64_t i_D_7_ = from_2_; i_D_7_ < to_2_; i_D_7_++) {
-				kg_st_f16(d_x_7_ + at_2_ + i_D_7_, i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ >= 0 && i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_x_7_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_x_7_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1776,10 +2057,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_7)(const kg_call *call, int64
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (int64_t i_D_7_ = from_2_; i_D_7_ < to_2_; i_D_7_++) {
-				kg_st_bf16(d_x_7_ + at_2_ + i_D_7_, i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ >= 0 && i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_7_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_x_7_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_x_7_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1799,10 +2084,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_8)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_8_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_8_;
-			for (int64_t i_D_8_ = from_2_; i_D_8_ < to_2_; i_D_8_++) {
-				kg_st_f32(d_x_8_ + at_2_ + i_D_8_, i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_ >= 0 && i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_ < args->size_D_ ? kg_ld_f32(d_y_ + at_ + (i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_x_8_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_x_8_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1822,10 +2111,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_8)(const kg_call *call, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_8_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_8_;
-			for (int64_t i_D_8_ = from_2_; i_D_8_ < to_2_; i_D_8_++) {
-				kg_st_f16(d_x_8_ + at_2_ + i_D_8_, i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_ >= 0 && i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_ < args->size_D_ ? kg_ld_f16(d_y_ + at_ + (i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_x_8_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_x_8_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}
@@ -1845,10 +2138,14 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_8)(const kg_call *call, int64
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_8_);
 		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
 			const int64_t at_ = i_R_ * args->size_D_;
 			const int64_t at_2_ = i_R_ * args->size_D_8_;
-			for (int64_t i_D_8_ = from_2_; i_D_8_ < to_2_; i_D_8_++) {
-				kg_st_bf16(d_x_8_ + at_2_ + i_D_8_, i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_ >= 0 && i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_ < args->size_D_ ? kg_ld_bf16(d_y_ + at_ + (i_D_8_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_)) : 0.0f);
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_x_8_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)));
+			}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_x_8_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
 			}
 		}
 	}

@@ -1274,6 +1274,27 @@ KG_FN void kg_st_u8(uint8_t *p, int32_t x) {
 	*p = (uint8_t)x;
 }
 
+/* kg_window_T loads the elements at, at+1, ... of a row of len elements, and
+ * fill where there are none. */
+#define KG_WINDOW(NAME, T, V, LOAD, LD)                                            \
+	KG_FN V NAME(const T *row, int64_t at, int64_t len, V fill) {              \
+		if (at >= 0 && at + KG_W <= len) {                                 \
+			return LOAD(row + at);                                     \
+		}                                                                  \
+		for (int64_t i = 0; i < KG_W && at < len && at + KG_W > 0; i++) {  \
+			if (at + i >= 0 && at + i < len) {                         \
+				fill[i] = LD(row + at + i);                        \
+			}                                                          \
+		}                                                                  \
+		return fill;                                                       \
+	}
+KG_WINDOW(kg_window_f32, float, vf, kg_load_f32, kg_ld_f32)
+KG_WINDOW(kg_window_f16, kg_f16, vf, kg_load_f16, kg_ld_f16)
+KG_WINDOW(kg_window_bf16, kg_bf16, vf, kg_load_bf16, kg_ld_bf16)
+KG_WINDOW(kg_window_i32, int32_t, vi, kg_load_i32, kg_ld_i32)
+KG_WINDOW(kg_window_u8, uint8_t, vi, kg_load_u8, kg_ld_u8)
+#undef KG_WINDOW
+
 
 /* kgen_lane.h: exact functions of one lane. */
 

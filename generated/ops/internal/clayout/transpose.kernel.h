@@ -63,14 +63,14 @@ static void KG_NAME(kg_dd4f7221_transpose_f32)(const kg_call *call, int64_t lo, 
 	const kg_dd4f7221_transpose_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_M_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_M_ + 4095) / 4096);
+		const int64_t i_ = item_ % ((args->size_M_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_M_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
 		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
 		const int64_t from_ = i_3_ * 16;
 		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_M_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_M_);
 		if (args->size_M_ == 1) {
 			int64_t d_ = from_;
 			const int64_t at_ = (i_4_ * args->size_M_ + 0) * args->size_N_;
@@ -105,14 +105,14 @@ static void KG_NAME(kg_dd4f7221_transpose_f16)(const kg_call *call, int64_t lo, 
 	const kg_dd4f7221_transpose_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_M_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_M_ + 4095) / 4096);
+		const int64_t i_ = item_ % ((args->size_M_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_M_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
 		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
 		const int64_t from_ = i_3_ * 16;
 		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_M_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_M_);
 		if (args->size_M_ == 1) {
 			int64_t d_ = from_;
 			const int64_t at_ = (i_4_ * args->size_M_ + 0) * args->size_N_;
@@ -147,14 +147,14 @@ static void KG_NAME(kg_dd4f7221_transpose_bf16)(const kg_call *call, int64_t lo,
 	const kg_dd4f7221_transpose_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_M_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_M_ + 4095) / 4096);
+		const int64_t i_ = item_ % ((args->size_M_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_M_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
 		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
 		const int64_t from_ = i_3_ * 16;
 		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_M_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_M_);
 		if (args->size_M_ == 1) {
 			int64_t d_ = from_;
 			const int64_t at_ = (i_4_ * args->size_M_ + 0) * args->size_N_;
@@ -189,14 +189,14 @@ static void KG_NAME(kg_dd4f7221_transpose_grad_f32)(const kg_call *call, int64_t
 	const kg_dd4f7221_transpose_grad_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
 		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
 		const int64_t from_ = i_3_ * 16;
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
 		if (args->size_N_ == 1) {
 			int64_t d_ = from_;
 			const int64_t at_ = (i_4_ * args->size_N_ + 0) * args->size_M_;
@@ -231,14 +231,14 @@ static void KG_NAME(kg_dd4f7221_transpose_grad_f16)(const kg_call *call, int64_t
 	const kg_dd4f7221_transpose_grad_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
 		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
 		const int64_t from_ = i_3_ * 16;
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
 		if (args->size_N_ == 1) {
 			int64_t d_ = from_;
 			const int64_t at_ = (i_4_ * args->size_N_ + 0) * args->size_M_;
@@ -273,14 +273,14 @@ static void KG_NAME(kg_dd4f7221_transpose_grad_bf16)(const kg_call *call, int64_
 	const kg_dd4f7221_transpose_grad_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
 		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
 		const int64_t from_ = i_3_ * 16;
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
 		if (args->size_N_ == 1) {
 			int64_t d_ = from_;
 			const int64_t at_ = (i_4_ * args->size_N_ + 0) * args->size_M_;

@@ -81,10 +81,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_f32(logits_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_f32(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -101,15 +105,15 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 			vf total_2_ = kg_splat(0.0f);
 			vf average_sum_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_2_, n_2_);
-					const vf t_ = logits_3_ - kg_splat(base_);
-					total_2_ += kg_select(kg_first(n_2_), kg_exp(t_), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_4_ - kg_splat(base_);
+					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_2_);
-				const vf t_2_ = logits_4_ - kg_splat(base_);
-				average_sum_2_ += kg_select(kg_first(n_2_), t_2_, kg_splat(0.0f));
+				const vf logits_5_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_5_ - kg_splat(base_);
+				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 			average_sum_ += average_sum_2_;
@@ -142,10 +146,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_f16(logits_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_f16(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -162,15 +170,15 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 			vf total_2_ = kg_splat(0.0f);
 			vf average_sum_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_2_, n_2_);
-					const vf t_ = logits_3_ - kg_splat(base_);
-					total_2_ += kg_select(kg_first(n_2_), kg_exp(t_), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_4_ - kg_splat(base_);
+					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_2_);
-				const vf t_2_ = logits_4_ - kg_splat(base_);
-				average_sum_2_ += kg_select(kg_first(n_2_), t_2_, kg_splat(0.0f));
+				const vf logits_5_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_5_ - kg_splat(base_);
+				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 			average_sum_ += average_sum_2_;
@@ -203,10 +211,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_bf16(logits_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_bf16(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -223,15 +235,15 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 			vf total_2_ = kg_splat(0.0f);
 			vf average_sum_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_2_);
-					const vf t_ = logits_3_ - kg_splat(base_);
-					total_2_ += kg_select(kg_first(n_2_), kg_exp(t_), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_4_ - kg_splat(base_);
+					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_2_);
-				const vf t_2_ = logits_4_ - kg_splat(base_);
-				average_sum_2_ += kg_select(kg_first(n_2_), t_2_, kg_splat(0.0f));
+				const vf logits_5_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_5_ - kg_splat(base_);
+				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 			average_sum_ += average_sum_2_;

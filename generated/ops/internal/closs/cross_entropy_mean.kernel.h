@@ -99,10 +99,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_f32(logits_ + at_ + d_, n_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_f32(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_3_ = kg_hmax(top_2_);
@@ -119,15 +123,15 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 			vf total_3_ = kg_splat(0.0f);
 			vf average_sum_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_2_, n_2_);
-					const vf t_ = logits_3_ - kg_splat(base_);
-					total_3_ += kg_select(kg_first(n_2_), kg_exp(t_), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_4_ - kg_splat(base_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_2_);
-				const vf t_2_ = logits_4_ - kg_splat(base_);
-				average_sum_3_ += kg_select(kg_first(n_2_), t_2_, kg_splat(0.0f));
+				const vf logits_5_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_5_ - kg_splat(base_);
+				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_2_ += total_3_;
 			average_sum_2_ += average_sum_3_;
@@ -235,10 +239,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_f16(logits_ + at_ + d_, n_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_f16(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_3_ = kg_hmax(top_2_);
@@ -255,15 +263,15 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 			vf total_3_ = kg_splat(0.0f);
 			vf average_sum_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_2_, n_2_);
-					const vf t_ = logits_3_ - kg_splat(base_);
-					total_3_ += kg_select(kg_first(n_2_), kg_exp(t_), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_4_ - kg_splat(base_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_2_);
-				const vf t_2_ = logits_4_ - kg_splat(base_);
-				average_sum_3_ += kg_select(kg_first(n_2_), t_2_, kg_splat(0.0f));
+				const vf logits_5_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_5_ - kg_splat(base_);
+				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_2_ += total_3_;
 			average_sum_2_ += average_sum_3_;
@@ -338,10 +346,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_bf16(logits_ + at_ + d_, n_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_bf16(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_3_ = kg_hmax(top_2_);
@@ -358,15 +370,15 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 			vf total_3_ = kg_splat(0.0f);
 			vf average_sum_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_2_);
-					const vf t_ = logits_3_ - kg_splat(base_);
-					total_3_ += kg_select(kg_first(n_2_), kg_exp(t_), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_4_ - kg_splat(base_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_2_);
-				const vf t_2_ = logits_4_ - kg_splat(base_);
-				average_sum_3_ += kg_select(kg_first(n_2_), t_2_, kg_splat(0.0f));
+				const vf logits_5_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_5_ - kg_splat(base_);
+				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_2_ += total_3_;
 			average_sum_2_ += average_sum_3_;
@@ -447,10 +459,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f32)(const kg_call *call
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_f32(logits_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_f32(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -465,11 +481,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f32)(const kg_call *call
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_2_, n_2_);
-					const vf logits_exp_ = kg_exp(logits_3_ - kg_splat(base_));
-					total_2_ += kg_select(kg_first(n_2_), logits_exp_, kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					const vf logits_exp_ = kg_exp(logits_4_ - kg_splat(base_));
+					total_2_ += kg_select(kg_first(n_), logits_exp_, kg_splat(0.0f));
 				}
 			}
 			total_ += total_2_;
@@ -481,10 +497,10 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f32)(const kg_call *call
 		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
 		const float d_total_ = counted_ ? d_logtotal_ / total_3_ : 0.0f;
 		for (int64_t d_3_ = 0; d_3_ < args->size_V_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_V_ - d_3_, KG_W);
-			const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_3_, n_3_);
-			const vf logits_exp_2_ = kg_exp(logits_4_ - kg_splat(base_));
-			kg_storen_f32(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_V_ - d_3_, KG_W);
+			const vf logits_5_ = kg_loadn_f32(logits_ + at_ + d_3_, n_2_);
+			const vf logits_exp_2_ = kg_exp(logits_5_ - kg_splat(base_));
+			kg_storen_f32(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_2_);
 		}
 	}
 }
@@ -510,10 +526,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f16)(const kg_call *call
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_f16(logits_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_f16(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -528,11 +548,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f16)(const kg_call *call
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_2_, n_2_);
-					const vf logits_exp_ = kg_exp(logits_3_ - kg_splat(base_));
-					total_2_ += kg_select(kg_first(n_2_), logits_exp_, kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					const vf logits_exp_ = kg_exp(logits_4_ - kg_splat(base_));
+					total_2_ += kg_select(kg_first(n_), logits_exp_, kg_splat(0.0f));
 				}
 			}
 			total_ += total_2_;
@@ -544,10 +564,10 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f16)(const kg_call *call
 		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
 		const float d_total_ = counted_ ? d_logtotal_ / total_3_ : 0.0f;
 		for (int64_t d_3_ = 0; d_3_ < args->size_V_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_V_ - d_3_, KG_W);
-			const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_3_, n_3_);
-			const vf logits_exp_2_ = kg_exp(logits_4_ - kg_splat(base_));
-			kg_storen_f16(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_V_ - d_3_, KG_W);
+			const vf logits_5_ = kg_loadn_f16(logits_ + at_ + d_3_, n_2_);
+			const vf logits_exp_2_ = kg_exp(logits_5_ - kg_splat(base_));
+			kg_storen_f16(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_2_);
 		}
 	}
 }
@@ -573,10 +593,14 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_bf16)(const kg_call *cal
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_bf16(logits_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_bf16(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -591,11 +615,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_bf16)(const kg_call *cal
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_2_);
-					const vf logits_exp_ = kg_exp(logits_3_ - kg_splat(base_));
-					total_2_ += kg_select(kg_first(n_2_), logits_exp_, kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					const vf logits_exp_ = kg_exp(logits_4_ - kg_splat(base_));
+					total_2_ += kg_select(kg_first(n_), logits_exp_, kg_splat(0.0f));
 				}
 			}
 			total_ += total_2_;
@@ -607,10 +631,10 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_bf16)(const kg_call *cal
 		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
 		const float d_total_ = counted_ ? d_logtotal_ / total_3_ : 0.0f;
 		for (int64_t d_3_ = 0; d_3_ < args->size_V_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_V_ - d_3_, KG_W);
-			const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_3_, n_3_);
-			const vf logits_exp_2_ = kg_exp(logits_4_ - kg_splat(base_));
-			kg_storen_bf16(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_V_ - d_3_, KG_W);
+			const vf logits_5_ = kg_loadn_bf16(logits_ + at_ + d_3_, n_2_);
+			const vf logits_exp_2_ = kg_exp(logits_5_ - kg_splat(base_));
+			kg_storen_bf16(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_2_);
 		}
 	}
 }

@@ -74,10 +74,14 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_1)(const kg_call *call, int64_t l
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_f32(logits_ + at_ + d_, n_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_f32(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_3_ = kg_hmax(top_2_);
@@ -92,10 +96,10 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_1)(const kg_call *call, int64_t l
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_2_, n_2_);
-					total_3_ += kg_select(kg_first(n_2_), kg_exp(logits_3_ - kg_splat(base_)), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(logits_4_ - kg_splat(base_)), kg_splat(0.0f));
 				}
 			}
 			total_2_ += total_3_;
@@ -161,10 +165,14 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_3)(const kg_call *call, int64_t l
 		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_R_chunks_);
 			vf sum_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				rows_ += kg_selecti(kg_first(n_), kg_loadn_i32(rows_chunk_ + d_, n_), kg_splati(0));
-				sum_2_ += kg_select(kg_first(n_), kg_loadn_f32(sum_chunk_ + d_, n_), kg_splat(0.0f));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				rows_ += kg_load_i32(rows_chunk_ + d_);
+				sum_2_ += kg_load_f32(sum_chunk_ + d_);
+			}
+			if (d_ < end_) {
+				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
+				sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
 			sum_ += sum_2_;
 		}
@@ -190,10 +198,14 @@ static void KG_NAME(kg_dd4f7221_perplexity_f16_1)(const kg_call *call, int64_t l
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_f16(logits_ + at_ + d_, n_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_f16(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_3_ = kg_hmax(top_2_);
@@ -208,10 +220,10 @@ static void KG_NAME(kg_dd4f7221_perplexity_f16_1)(const kg_call *call, int64_t l
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_2_, n_2_);
-					total_3_ += kg_select(kg_first(n_2_), kg_exp(logits_3_ - kg_splat(base_)), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(logits_4_ - kg_splat(base_)), kg_splat(0.0f));
 				}
 			}
 			total_2_ += total_3_;
@@ -277,10 +289,14 @@ static void KG_NAME(kg_dd4f7221_perplexity_bf16_1)(const kg_call *call, int64_t 
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf logits_2_ = kg_loadn_bf16(logits_ + at_ + d_, n_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(n_), logits_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_2_ = kg_load_bf16(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_2_);
+			}
+			if (d_ < end_) {
+				const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_3_ = kg_hmax(top_2_);
@@ -295,10 +311,10 @@ static void KG_NAME(kg_dd4f7221_perplexity_bf16_1)(const kg_call *call, int64_t 
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_2_);
-					total_3_ += kg_select(kg_first(n_2_), kg_exp(logits_3_ - kg_splat(base_)), kg_splat(0.0f));
+					const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(logits_4_ - kg_splat(base_)), kg_splat(0.0f));
 				}
 			}
 			total_2_ += total_3_;

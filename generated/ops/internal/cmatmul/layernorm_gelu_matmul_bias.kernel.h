@@ -268,7 +268,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_f32(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
@@ -347,7 +347,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)(const kg_cal
 				for (int64_t o_ = 0; o_ < rows_; o_++) {
 					const int64_t at_ = row_from_ + o_;
 					const int64_t at_2_ = at_ * args->size_K_;
-					const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
+					const float first_ = t_ ? kg_ld_f32(x_ + at_2_) : 0.0f;
 					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -366,7 +366,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)(const kg_cal
 				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
 					const int64_t at_3_ = row_from_ + o_2_;
 					const int64_t at_4_ = at_3_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_f32(x_ + at_4_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_f32(x_ + at_4_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
 					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
 					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
@@ -408,7 +408,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_f16(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
@@ -487,7 +487,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)(const kg_cal
 				for (int64_t o_ = 0; o_ < rows_; o_++) {
 					const int64_t at_ = row_from_ + o_;
 					const int64_t at_2_ = at_ * args->size_K_;
-					const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
+					const float first_ = t_ ? kg_ld_f16(x_ + at_2_) : 0.0f;
 					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -506,7 +506,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)(const kg_cal
 				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
 					const int64_t at_3_ = row_from_ + o_2_;
 					const int64_t at_4_ = at_3_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_f16(x_ + at_4_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_f16(x_ + at_4_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
 					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
 					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
@@ -548,7 +548,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_bf16(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
@@ -627,7 +627,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)(const kg_ca
 				for (int64_t o_ = 0; o_ < rows_; o_++) {
 					const int64_t at_ = row_from_ + o_;
 					const int64_t at_2_ = at_ * args->size_K_;
-					const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
+					const float first_ = t_ ? kg_ld_bf16(x_ + at_2_) : 0.0f;
 					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -646,7 +646,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2)(const kg_ca
 				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
 					const int64_t at_3_ = row_from_ + o_2_;
 					const int64_t at_4_ = at_3_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_4_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_4_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
 					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
 					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
@@ -707,7 +707,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_cal
 				for (int64_t o_ = 0; o_ < rows_; o_++) {
 					const int64_t at_ = row_from_ + o_;
 					const int64_t at_2_ = at_ * args->size_K_;
-					const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
+					const float first_ = t_ ? kg_ld_f32(x_ + at_2_) : 0.0f;
 					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -726,7 +726,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2)(const kg_cal
 				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
 					const int64_t at_3_ = row_from_ + o_2_;
 					const int64_t at_4_ = at_3_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_f32(x_ + at_4_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_f32(x_ + at_4_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
 					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
 					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
@@ -787,7 +787,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_cal
 				for (int64_t o_ = 0; o_ < rows_; o_++) {
 					const int64_t at_ = row_from_ + o_;
 					const int64_t at_2_ = at_ * args->size_K_;
-					const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
+					const float first_ = t_ ? kg_ld_f16(x_ + at_2_) : 0.0f;
 					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -806,7 +806,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2)(const kg_cal
 				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
 					const int64_t at_3_ = row_from_ + o_2_;
 					const int64_t at_4_ = at_3_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_f16(x_ + at_4_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_f16(x_ + at_4_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
 					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
 					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
@@ -867,7 +867,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 				for (int64_t o_ = 0; o_ < rows_; o_++) {
 					const int64_t at_ = row_from_ + o_;
 					const int64_t at_2_ = at_ * args->size_K_;
-					const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
+					const float first_ = t_ ? kg_ld_bf16(x_ + at_2_) : 0.0f;
 					const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 					const float var_ = kg_ld_f32(var_sum_ + at_) / t_2_;
 					const float rstd_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
@@ -886,7 +886,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 				for (int64_t o_2_ = 0; o_2_ < rows_; o_2_++) {
 					const int64_t at_3_ = row_from_ + o_2_;
 					const int64_t at_4_ = at_3_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_4_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_4_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_3_) / t_2_;
 					const float var_2_ = kg_ld_f32(var_sum_ + at_3_) / t_2_;
 					const float rstd_2_ = kgs_rsqrt(var_2_ + (kgs_isinf(var_2_) ? var_2_ - var_2_ : 0.0f) + t_3_);
@@ -923,7 +923,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)(const k
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_f32(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
@@ -1000,14 +1000,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 	float *restrict d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *args = call->block;
 	(void)args;
+	float *restrict kept_ = (float *)call->scratch + 0;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_K_;
-		for (int64_t d_ = 0; d_ < args->size_K_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(args->size_K_ - d_, KG_W);
-			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
-			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
+		for (; d_ < args->size_K_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f));
+			kg_store_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_K_) {
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_K_ - d_);
+			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_K_ - d_);
 		}
 		const int64_t row_from_ = item_ * 16;
 		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
@@ -1016,7 +1021,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 			vf d_rstd_ = kg_splat(0.0f);
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_K_;
-			const float first_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
+			const float first_ = t_ ? kg_ld_f32(x_ + at_3_) : 0.0f;
 			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
@@ -1024,38 +1029,67 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 				vf d_rstd_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
-					const int64_t n_2_ = kgi_min(end_ - d_2_, KG_W);
-					const vf t_3_ = kg_loadn_f32(x_ + at_3_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-					const vf gamma_2_ = kg_loadn_f32(gamma_ + d_2_, n_2_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_2_, n_2_);
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_2_);
+					const int64_t n_ = kgi_min(end_ - d_2_, KG_W);
+					const vf t_3_ = kg_loadn_f32(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_);
+					const vf gamma_2_ = kg_loadn_f32(gamma_ + d_2_, n_);
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_2_, n_);
+					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
 					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_2_ += kg_select(kg_first(n_2_), t_4_ * t_3_, kg_splat(0.0f));
-					d_rest_part_2_ += kg_select(kg_first(n_2_), t_4_, kg_splat(0.0f));
+					d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+					if (d_2_ < 8192) {
+						kg_storen_f32(kept_ + d_2_, h_gelu_x_sigmoid_, n_);
+					}
 				}
 				d_rstd_ += d_rstd_2_;
 				d_rest_part_ += d_rest_part_2_;
 			}
 			const float d_rstd_3_ = kg_hsum(d_rstd_);
 			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+			const int64_t kept_to_ = kgi_min(args->size_K_, 8192);
+			int64_t d_3_ = 0;
 			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
 			const float t_7_ = 2.0f * d_var_;
 			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
 			const float t_8_ = d_rest_ / t_2_;
-			for (int64_t d_3_ = 0; d_3_ < args->size_K_; d_3_ += KG_W) {
-				const int64_t n_3_ = kgi_min(args->size_K_ - d_3_, KG_W);
-				const vf t_5_ = kg_loadn_f32(x_ + at_3_ + d_3_, n_3_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_3_ = kg_loadn_f32(gamma_ + d_3_, n_3_);
-				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f32(beta_ + d_3_, n_3_);
-				const vf d_h_3_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, n_3_);
-				const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+			for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
+				const vf h_gelu_x_sigmoid_2_ = kg_load_f32(kept_ + d_3_);
+				const vf t_5_ = kg_load_f32(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_3_ = kg_load_f32(gamma_ + d_3_);
+				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_f32(beta_ + d_3_);
+				const vf d_h_3_ = kg_load_f32(d_h_ + at_3_ + d_3_);
 				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
 				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-				kg_storen_f32(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_3_);
-				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_), n_3_);
-				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_, n_3_);
+				kg_store_f32(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_));
+				kg_store_f32(d_beta_reduced_block_ + at_ + d_3_, kg_load_f32(d_beta_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_);
+			}
+			if (d_3_ < kept_to_) {
+				const vf h_gelu_x_sigmoid_3_ = kg_load_f32(kept_ + d_3_);
+				const vf t_9_ = kg_loadn_f32(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_4_ = kg_loadn_f32(gamma_ + d_3_, kept_to_ - d_3_);
+				const vf h_gelu_x_3_ = t_9_ * kg_splat(rstd_2_) * gamma_4_ + kg_loadn_f32(beta_ + d_3_, kept_to_ - d_3_);
+				const vf d_h_4_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, kept_to_ - d_3_);
+				const vf d_h_gelu_x_3_ = kg_select(h_gelu_x_3_ > kg_splat(20.0f), d_h_4_, kg_select(h_gelu_x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_4_ * h_gelu_x_sigmoid_3_ * (kg_splat(1.0f) + h_gelu_x_3_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_3_ * h_gelu_x_3_))));
+				const vf t_10_ = d_h_gelu_x_3_ * gamma_4_;
+				kg_storen_f32(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ / kg_splat(t_2_) + kg_splat(t_8_), kept_to_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_ * t_9_ * kg_splat(rstd_2_), kept_to_ - d_3_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_, kept_to_ - d_3_);
+			}
+			for (int64_t d_4_ = kept_to_; d_4_ < args->size_K_; d_4_ += KG_W) {
+				const int64_t n_2_ = kgi_min(args->size_K_ - d_4_, KG_W);
+				const vf t_11_ = kg_loadn_f32(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_5_ = kg_loadn_f32(gamma_ + d_4_, n_2_);
+				const vf h_gelu_x_4_ = t_11_ * kg_splat(rstd_2_) * gamma_5_ + kg_loadn_f32(beta_ + d_4_, n_2_);
+				const vf d_h_5_ = kg_loadn_f32(d_h_ + at_3_ + d_4_, n_2_);
+				const vf h_gelu_x_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_4_ + kg_splat(0.044715f) * h_gelu_x_4_ * h_gelu_x_4_ * h_gelu_x_4_));
+				const vf d_h_gelu_x_4_ = kg_select(h_gelu_x_4_ > kg_splat(20.0f), d_h_5_, kg_select(h_gelu_x_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_5_ * h_gelu_x_sigmoid_4_ * (kg_splat(1.0f) + h_gelu_x_4_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_4_ * h_gelu_x_4_))));
+				const vf t_12_ = d_h_gelu_x_4_ * gamma_5_;
+				kg_storen_f32(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_ * t_11_ * kg_splat(rstd_2_), n_2_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_, n_2_);
 			}
 		}
 	}
@@ -1145,7 +1179,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 					const float beta_2_ = kg_ld_f32(beta_ + at_);
 					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-						const vf first_ = t_ ? kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_ + 0, args->size_K_, n_) : kg_splat(0.0f);
+						const vf first_ = t_ ? kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_, args->size_K_, n_) : kg_splat(0.0f);
 						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
 						const vf h_gelu_x_ = (kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
 						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
@@ -1161,7 +1195,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
 					const int64_t at_2_ = k_from_2_ + o_2_;
 					const int64_t at_3_ = at_2_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_f32(x_ + at_3_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
@@ -1266,7 +1300,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)(const k
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_f16(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
@@ -1343,14 +1377,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 	kg_f16 *restrict d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *args = call->block;
 	(void)args;
+	float *restrict kept_ = (float *)call->scratch + 0;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_K_;
-		for (int64_t d_ = 0; d_ < args->size_K_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(args->size_K_ - d_, KG_W);
-			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
-			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
+		for (; d_ < args->size_K_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f));
+			kg_store_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_K_) {
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_K_ - d_);
+			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_K_ - d_);
 		}
 		const int64_t row_from_ = item_ * 16;
 		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
@@ -1359,7 +1398,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 			vf d_rstd_ = kg_splat(0.0f);
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_K_;
-			const float first_ = t_ ? kg_ld_f16(x_ + at_3_ + 0) : 0.0f;
+			const float first_ = t_ ? kg_ld_f16(x_ + at_3_) : 0.0f;
 			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
@@ -1367,38 +1406,67 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 				vf d_rstd_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
-					const int64_t n_2_ = kgi_min(end_ - d_2_, KG_W);
-					const vf t_3_ = kg_loadn_f16(x_ + at_3_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-					const vf gamma_2_ = kg_loadn_f16(gamma_ + d_2_, n_2_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_2_, n_2_);
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_2_);
+					const int64_t n_ = kgi_min(end_ - d_2_, KG_W);
+					const vf t_3_ = kg_loadn_f16(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_);
+					const vf gamma_2_ = kg_loadn_f16(gamma_ + d_2_, n_);
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_2_, n_);
+					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
 					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_2_ += kg_select(kg_first(n_2_), t_4_ * t_3_, kg_splat(0.0f));
-					d_rest_part_2_ += kg_select(kg_first(n_2_), t_4_, kg_splat(0.0f));
+					d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+					if (d_2_ < 8192) {
+						kg_storen_f32(kept_ + d_2_, h_gelu_x_sigmoid_, n_);
+					}
 				}
 				d_rstd_ += d_rstd_2_;
 				d_rest_part_ += d_rest_part_2_;
 			}
 			const float d_rstd_3_ = kg_hsum(d_rstd_);
 			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+			const int64_t kept_to_ = kgi_min(args->size_K_, 8192);
+			int64_t d_3_ = 0;
 			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
 			const float t_7_ = 2.0f * d_var_;
 			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
 			const float t_8_ = d_rest_ / t_2_;
-			for (int64_t d_3_ = 0; d_3_ < args->size_K_; d_3_ += KG_W) {
-				const int64_t n_3_ = kgi_min(args->size_K_ - d_3_, KG_W);
-				const vf t_5_ = kg_loadn_f16(x_ + at_3_ + d_3_, n_3_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_3_ = kg_loadn_f16(gamma_ + d_3_, n_3_);
-				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_f16(beta_ + d_3_, n_3_);
-				const vf d_h_3_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, n_3_);
-				const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+			for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
+				const vf h_gelu_x_sigmoid_2_ = kg_load_f32(kept_ + d_3_);
+				const vf t_5_ = kg_load_f16(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_3_ = kg_load_f16(gamma_ + d_3_);
+				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_f16(beta_ + d_3_);
+				const vf d_h_3_ = kg_load_f32(d_h_ + at_3_ + d_3_);
 				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
 				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-				kg_storen_f16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_3_);
-				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_), n_3_);
-				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_, n_3_);
+				kg_store_f16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_));
+				kg_store_f32(d_beta_reduced_block_ + at_ + d_3_, kg_load_f32(d_beta_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_);
+			}
+			if (d_3_ < kept_to_) {
+				const vf h_gelu_x_sigmoid_3_ = kg_load_f32(kept_ + d_3_);
+				const vf t_9_ = kg_loadn_f16(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_4_ = kg_loadn_f16(gamma_ + d_3_, kept_to_ - d_3_);
+				const vf h_gelu_x_3_ = t_9_ * kg_splat(rstd_2_) * gamma_4_ + kg_loadn_f16(beta_ + d_3_, kept_to_ - d_3_);
+				const vf d_h_4_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, kept_to_ - d_3_);
+				const vf d_h_gelu_x_3_ = kg_select(h_gelu_x_3_ > kg_splat(20.0f), d_h_4_, kg_select(h_gelu_x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_4_ * h_gelu_x_sigmoid_3_ * (kg_splat(1.0f) + h_gelu_x_3_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_3_ * h_gelu_x_3_))));
+				const vf t_10_ = d_h_gelu_x_3_ * gamma_4_;
+				kg_storen_f16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ / kg_splat(t_2_) + kg_splat(t_8_), kept_to_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_ * t_9_ * kg_splat(rstd_2_), kept_to_ - d_3_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_, kept_to_ - d_3_);
+			}
+			for (int64_t d_4_ = kept_to_; d_4_ < args->size_K_; d_4_ += KG_W) {
+				const int64_t n_2_ = kgi_min(args->size_K_ - d_4_, KG_W);
+				const vf t_11_ = kg_loadn_f16(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_5_ = kg_loadn_f16(gamma_ + d_4_, n_2_);
+				const vf h_gelu_x_4_ = t_11_ * kg_splat(rstd_2_) * gamma_5_ + kg_loadn_f16(beta_ + d_4_, n_2_);
+				const vf d_h_5_ = kg_loadn_f32(d_h_ + at_3_ + d_4_, n_2_);
+				const vf h_gelu_x_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_4_ + kg_splat(0.044715f) * h_gelu_x_4_ * h_gelu_x_4_ * h_gelu_x_4_));
+				const vf d_h_gelu_x_4_ = kg_select(h_gelu_x_4_ > kg_splat(20.0f), d_h_5_, kg_select(h_gelu_x_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_5_ * h_gelu_x_sigmoid_4_ * (kg_splat(1.0f) + h_gelu_x_4_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_4_ * h_gelu_x_4_))));
+				const vf t_12_ = d_h_gelu_x_4_ * gamma_5_;
+				kg_storen_f16(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_ * t_11_ * kg_splat(rstd_2_), n_2_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_, n_2_);
 			}
 		}
 	}
@@ -1488,7 +1556,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 					const float beta_2_ = kg_ld_f16(beta_ + at_);
 					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-						const vf first_ = t_ ? kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_ + 0, args->size_K_, n_) : kg_splat(0.0f);
+						const vf first_ = t_ ? kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_, args->size_K_, n_) : kg_splat(0.0f);
 						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
 						const vf h_gelu_x_ = (kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
 						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
@@ -1504,7 +1572,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
 					const int64_t at_2_ = k_from_2_ + o_2_;
 					const int64_t at_3_ = at_2_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_f16(x_ + at_3_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_f16(x_ + at_3_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
@@ -1609,7 +1677,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)(const 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_bf16(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
@@ -1686,14 +1754,19 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 	kg_bf16 *restrict d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *args = call->block;
 	(void)args;
+	float *restrict kept_ = (float *)call->scratch + 0;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
 	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
+		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_K_;
-		for (int64_t d_ = 0; d_ < args->size_K_; d_ += KG_W) {
-			const int64_t n_ = kgi_min(args->size_K_ - d_, KG_W);
-			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
-			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), n_);
+		for (; d_ < args->size_K_ - (KG_W - 1); d_ += KG_W) {
+			kg_store_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f));
+			kg_store_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f));
+		}
+		if (d_ < args->size_K_) {
+			kg_storen_f32(d_gamma_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_K_ - d_);
+			kg_storen_f32(d_beta_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_K_ - d_);
 		}
 		const int64_t row_from_ = item_ * 16;
 		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
@@ -1702,7 +1775,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 			vf d_rstd_ = kg_splat(0.0f);
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_K_;
-			const float first_ = t_ ? kg_ld_bf16(x_ + at_3_ + 0) : 0.0f;
+			const float first_ = t_ ? kg_ld_bf16(x_ + at_3_) : 0.0f;
 			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
@@ -1710,38 +1783,67 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 				vf d_rstd_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
-					const int64_t n_2_ = kgi_min(end_ - d_2_, KG_W);
-					const vf t_3_ = kg_loadn_bf16(x_ + at_3_ + d_2_, n_2_) - kg_splat(first_) - kg_splat(rest_);
-					const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_2_, n_2_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_2_, n_2_);
-					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_2_);
+					const int64_t n_ = kgi_min(end_ - d_2_, KG_W);
+					const vf t_3_ = kg_loadn_bf16(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_);
+					const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_2_, n_);
+					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_2_, n_);
+					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
 					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_2_ += kg_select(kg_first(n_2_), t_4_ * t_3_, kg_splat(0.0f));
-					d_rest_part_2_ += kg_select(kg_first(n_2_), t_4_, kg_splat(0.0f));
+					d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+					if (d_2_ < 8192) {
+						kg_storen_f32(kept_ + d_2_, h_gelu_x_sigmoid_, n_);
+					}
 				}
 				d_rstd_ += d_rstd_2_;
 				d_rest_part_ += d_rest_part_2_;
 			}
 			const float d_rstd_3_ = kg_hsum(d_rstd_);
 			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+			const int64_t kept_to_ = kgi_min(args->size_K_, 8192);
+			int64_t d_3_ = 0;
 			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
 			const float t_7_ = 2.0f * d_var_;
 			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
 			const float t_8_ = d_rest_ / t_2_;
-			for (int64_t d_3_ = 0; d_3_ < args->size_K_; d_3_ += KG_W) {
-				const int64_t n_3_ = kgi_min(args->size_K_ - d_3_, KG_W);
-				const vf t_5_ = kg_loadn_bf16(x_ + at_3_ + d_3_, n_3_) - kg_splat(first_) - kg_splat(rest_);
-				const vf gamma_3_ = kg_loadn_bf16(gamma_ + d_3_, n_3_);
-				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_loadn_bf16(beta_ + d_3_, n_3_);
-				const vf d_h_3_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, n_3_);
-				const vf h_gelu_x_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_2_ + kg_splat(0.044715f) * h_gelu_x_2_ * h_gelu_x_2_ * h_gelu_x_2_));
+			for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
+				const vf h_gelu_x_sigmoid_2_ = kg_load_f32(kept_ + d_3_);
+				const vf t_5_ = kg_load_bf16(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_3_ = kg_load_bf16(gamma_ + d_3_);
+				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_bf16(beta_ + d_3_);
+				const vf d_h_3_ = kg_load_f32(d_h_ + at_3_ + d_3_);
 				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
 				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_), n_3_);
-				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_), n_3_);
-				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, n_3_) + d_h_gelu_x_2_, n_3_);
+				kg_store_bf16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_));
+				kg_store_f32(d_beta_reduced_block_ + at_ + d_3_, kg_load_f32(d_beta_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_);
+			}
+			if (d_3_ < kept_to_) {
+				const vf h_gelu_x_sigmoid_3_ = kg_load_f32(kept_ + d_3_);
+				const vf t_9_ = kg_loadn_bf16(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_4_ = kg_loadn_bf16(gamma_ + d_3_, kept_to_ - d_3_);
+				const vf h_gelu_x_3_ = t_9_ * kg_splat(rstd_2_) * gamma_4_ + kg_loadn_bf16(beta_ + d_3_, kept_to_ - d_3_);
+				const vf d_h_4_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, kept_to_ - d_3_);
+				const vf d_h_gelu_x_3_ = kg_select(h_gelu_x_3_ > kg_splat(20.0f), d_h_4_, kg_select(h_gelu_x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_4_ * h_gelu_x_sigmoid_3_ * (kg_splat(1.0f) + h_gelu_x_3_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_3_ * h_gelu_x_3_))));
+				const vf t_10_ = d_h_gelu_x_3_ * gamma_4_;
+				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ / kg_splat(t_2_) + kg_splat(t_8_), kept_to_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_ * t_9_ * kg_splat(rstd_2_), kept_to_ - d_3_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_, kept_to_ - d_3_);
+			}
+			for (int64_t d_4_ = kept_to_; d_4_ < args->size_K_; d_4_ += KG_W) {
+				const int64_t n_2_ = kgi_min(args->size_K_ - d_4_, KG_W);
+				const vf t_11_ = kg_loadn_bf16(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+				const vf gamma_5_ = kg_loadn_bf16(gamma_ + d_4_, n_2_);
+				const vf h_gelu_x_4_ = t_11_ * kg_splat(rstd_2_) * gamma_5_ + kg_loadn_bf16(beta_ + d_4_, n_2_);
+				const vf d_h_5_ = kg_loadn_f32(d_h_ + at_3_ + d_4_, n_2_);
+				const vf h_gelu_x_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_4_ + kg_splat(0.044715f) * h_gelu_x_4_ * h_gelu_x_4_ * h_gelu_x_4_));
+				const vf d_h_gelu_x_4_ = kg_select(h_gelu_x_4_ > kg_splat(20.0f), d_h_5_, kg_select(h_gelu_x_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_5_ * h_gelu_x_sigmoid_4_ * (kg_splat(1.0f) + h_gelu_x_4_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_4_ * h_gelu_x_4_))));
+				const vf t_12_ = d_h_gelu_x_4_ * gamma_5_;
+				kg_storen_bf16(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_ * t_11_ * kg_splat(rstd_2_), n_2_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_, n_2_);
 			}
 		}
 	}
@@ -1831,7 +1933,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 					const float beta_2_ = kg_ld_bf16(beta_ + at_);
 					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
-						const vf first_ = t_ ? kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_ + 0, args->size_K_, n_) : kg_splat(0.0f);
+						const vf first_ = t_ ? kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_, args->size_K_, n_) : kg_splat(0.0f);
 						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
 						const vf h_gelu_x_ = (kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
 						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
@@ -1847,7 +1949,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 				for (int64_t o_2_ = 0; o_2_ < ks_2_; o_2_++) {
 					const int64_t at_2_ = k_from_2_ + o_2_;
 					const int64_t at_3_ = at_2_ * args->size_K_;
-					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_3_ + 0) : 0.0f;
+					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_3_) : 0.0f;
 					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
 					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
@@ -2020,7 +2122,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)(const k
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_f32(x_ + at_2_ + 0) : 0.0f;
+				const float first_ = t_ ? kg_ld_f32(x_ + at_2_) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {
@@ -2123,7 +2225,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)(const k
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_f16(x_ + at_2_ + 0) : 0.0f;
+				const float first_ = t_ ? kg_ld_f16(x_ + at_2_) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {
@@ -2226,7 +2328,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)(const 
 			for (int64_t o_ = 0; o_ < ks_; o_++) {
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
-				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_ + 0) : 0.0f;
+				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_) : 0.0f;
 				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {

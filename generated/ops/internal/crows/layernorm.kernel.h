@@ -89,7 +89,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_f32)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_f32(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf rest_sum_2_ = kg_splat(0.0f);
@@ -159,7 +159,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_f16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		const float first_ = t_ ? kg_ld_f16(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_f16(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf rest_sum_2_ = kg_splat(0.0f);
@@ -229,7 +229,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_bf16)(const kg_call *call, int64_t lo,
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
-		const float first_ = t_ ? kg_ld_bf16(x_ + at_ + 0) : 0.0f;
+		const float first_ = t_ ? kg_ld_bf16(x_ + at_) : 0.0f;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf rest_sum_2_ = kg_splat(0.0f);
@@ -314,7 +314,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f32_1)(const kg_call *call, int64
 			vf rest_sum_ = kg_splat(0.0f);
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
-			const float first_ = t_ ? kg_ld_f32(x_ + at_3_ + 0) : 0.0f;
+			const float first_ = t_ ? kg_ld_f32(x_ + at_3_) : 0.0f;
 			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf rest_sum_2_ = kg_splat(0.0f);
@@ -470,7 +470,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f16_1)(const kg_call *call, int64
 			vf rest_sum_ = kg_splat(0.0f);
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
-			const float first_ = t_ ? kg_ld_f16(x_ + at_3_ + 0) : 0.0f;
+			const float first_ = t_ ? kg_ld_f16(x_ + at_3_) : 0.0f;
 			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf rest_sum_2_ = kg_splat(0.0f);
@@ -626,7 +626,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_bf16_1)(const kg_call *call, int6
 			vf rest_sum_ = kg_splat(0.0f);
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
-			const float first_ = t_ ? kg_ld_bf16(x_ + at_3_ + 0) : 0.0f;
+			const float first_ = t_ ? kg_ld_bf16(x_ + at_3_) : 0.0f;
 			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf rest_sum_2_ = kg_splat(0.0f);

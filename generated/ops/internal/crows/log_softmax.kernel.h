@@ -57,10 +57,14 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f32)(const kg_call *call, int64_t lo
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_f32(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -70,21 +74,21 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f32)(const kg_call *call, int64_t lo
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_);
-				const vf t_ = x_3_ - kg_splat(base_);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
+				const vf t_ = x_4_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_4_ = kg_loadn_f32(x_ + at_ + d_3_, n_3_);
-			const vf t_2_ = x_4_ - kg_splat(base_);
-			kg_storen_f32(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_5_ - kg_splat(base_);
+			kg_storen_f32(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
 	}
 }
@@ -100,10 +104,14 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f16)(const kg_call *call, int64_t lo
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_f16(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -113,21 +121,21 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f16)(const kg_call *call, int64_t lo
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_);
-				const vf t_ = x_3_ - kg_splat(base_);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
+				const vf t_ = x_4_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_4_ = kg_loadn_f16(x_ + at_ + d_3_, n_3_);
-			const vf t_2_ = x_4_ - kg_splat(base_);
-			kg_storen_f16(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_5_ - kg_splat(base_);
+			kg_storen_f16(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
 	}
 }
@@ -143,10 +151,14 @@ static void KG_NAME(kg_dd4f7221_log_softmax_bf16)(const kg_call *call, int64_t l
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_bf16(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -156,21 +168,21 @@ static void KG_NAME(kg_dd4f7221_log_softmax_bf16)(const kg_call *call, int64_t l
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_);
-				const vf t_ = x_3_ - kg_splat(base_);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
+				const vf t_ = x_4_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_3_, n_3_);
-			const vf t_2_ = x_4_ - kg_splat(base_);
-			kg_storen_bf16(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_5_ - kg_splat(base_);
+			kg_storen_bf16(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
 	}
 }
@@ -189,12 +201,18 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_f32)(const kg_call *call, int64
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_f32(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
-				const vf d_y_2_ = kg_loadn_f32(d_y_ + at_ + d_, n_);
-				d_logtotal_part_2_ += kg_select(kg_first(n_), d_y_2_, kg_splat(0.0f));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+				const vf d_y_2_ = kg_load_f32(d_y_ + at_ + d_);
+				d_logtotal_part_2_ += d_y_2_;
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
+				const vf d_y_3_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_);
+				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_3_, kg_splat(0.0f));
 			}
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
@@ -206,11 +224,11 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_f32)(const kg_call *call, int64
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_);
-				const vf t_ = x_3_ - kg_splat(base_);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
+				const vf t_ = x_4_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
@@ -218,11 +236,11 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_f32)(const kg_call *call, int64
 		const float d_logtotal_ = -d_logtotal_part_3_;
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_3_ = kg_loadn_f32(d_y_ + at_ + d_3_, n_3_);
-			const vf x_4_ = kg_loadn_f32(x_ + at_ + d_3_, n_3_);
-			const vf t_2_ = x_4_ - kg_splat(base_);
-			kg_storen_f32(d_x_ + at_ + d_3_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf d_y_4_ = kg_loadn_f32(d_y_ + at_ + d_3_, n_2_);
+			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_5_ - kg_splat(base_);
+			kg_storen_f32(d_x_ + at_ + d_3_, d_y_4_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
 		}
 	}
 }
@@ -241,12 +259,18 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_f16)(const kg_call *call, int64
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_f16(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
-				const vf d_y_2_ = kg_loadn_f16(d_y_ + at_ + d_, n_);
-				d_logtotal_part_2_ += kg_select(kg_first(n_), d_y_2_, kg_splat(0.0f));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+				const vf d_y_2_ = kg_load_f16(d_y_ + at_ + d_);
+				d_logtotal_part_2_ += d_y_2_;
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
+				const vf d_y_3_ = kg_loadn_f16(d_y_ + at_ + d_, end_ - d_);
+				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_3_, kg_splat(0.0f));
 			}
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
@@ -258,11 +282,11 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_f16)(const kg_call *call, int64
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_);
-				const vf t_ = x_3_ - kg_splat(base_);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
+				const vf t_ = x_4_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
@@ -270,11 +294,11 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_f16)(const kg_call *call, int64
 		const float d_logtotal_ = -d_logtotal_part_3_;
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_3_ = kg_loadn_f16(d_y_ + at_ + d_3_, n_3_);
-			const vf x_4_ = kg_loadn_f16(x_ + at_ + d_3_, n_3_);
-			const vf t_2_ = x_4_ - kg_splat(base_);
-			kg_storen_f16(d_x_ + at_ + d_3_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf d_y_4_ = kg_loadn_f16(d_y_ + at_ + d_3_, n_2_);
+			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_5_ - kg_splat(base_);
+			kg_storen_f16(d_x_ + at_ + d_3_, d_y_4_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
 		}
 	}
 }
@@ -293,12 +317,18 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_bf16)(const kg_call *call, int6
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_bf16(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
-				const vf d_y_2_ = kg_loadn_bf16(d_y_ + at_ + d_, n_);
-				d_logtotal_part_2_ += kg_select(kg_first(n_), d_y_2_, kg_splat(0.0f));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+				const vf d_y_2_ = kg_load_bf16(d_y_ + at_ + d_);
+				d_logtotal_part_2_ += d_y_2_;
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
+				const vf d_y_3_ = kg_loadn_bf16(d_y_ + at_ + d_, end_ - d_);
+				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_3_, kg_splat(0.0f));
 			}
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
@@ -310,11 +340,11 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_bf16)(const kg_call *call, int6
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_);
-				const vf t_ = x_3_ - kg_splat(base_);
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
+				const vf t_ = x_4_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
@@ -322,11 +352,11 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_bf16)(const kg_call *call, int6
 		const float d_logtotal_ = -d_logtotal_part_3_;
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_3_ = kg_loadn_bf16(d_y_ + at_ + d_3_, n_3_);
-			const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_3_, n_3_);
-			const vf t_2_ = x_4_ - kg_splat(base_);
-			kg_storen_bf16(d_x_ + at_ + d_3_, d_y_3_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_3_);
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
+			const vf d_y_4_ = kg_loadn_bf16(d_y_ + at_ + d_3_, n_2_);
+			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_5_ - kg_splat(base_);
+			kg_storen_bf16(d_x_ + at_ + d_3_, d_y_4_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
 		}
 	}
 }

@@ -53,15 +53,20 @@ static void KG_NAME(kg_dd4f7221_softmax_f32)(const kg_call *call, int64_t lo, in
 	float *restrict y_ = call->buf[1];
 	const kg_dd4f7221_softmax_f32_args *args = call->block;
 	(void)args;
+	float *restrict kept_ = (float *)call->scratch + 0;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_f32(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -71,20 +76,33 @@ static void KG_NAME(kg_dd4f7221_softmax_f32)(const kg_call *call, int64_t lo, in
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_2_, n_2_);
-				const vf e_ = kg_exp(x_3_ - kg_splat(base_));
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
+				const vf e_ = kg_exp(x_4_ - kg_splat(base_));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
+				if (d_2_ < 8192) {
+					kg_storen_f32(kept_ + d_2_, e_, n_);
+				}
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
+		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
+		int64_t d_3_ = 0;
 		const int t_ = total_3_ == 0.0f;
-		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_4_ = kg_loadn_f32(x_ + at_ + d_3_, n_3_);
-			const vf e_2_ = kg_exp(x_4_ - kg_splat(base_));
-			kg_storen_f32(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_2_ / kg_splat(total_3_), n_3_);
+		for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
+			const vf e_2_ = kg_load_f32(kept_ + d_3_);
+			kg_store_f32(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_2_ / kg_splat(total_3_));
+		}
+		if (d_3_ < kept_to_) {
+			const vf e_3_ = kg_load_f32(kept_ + d_3_);
+			kg_storen_f32(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_3_ / kg_splat(total_3_), kept_to_ - d_3_);
+		}
+		for (int64_t d_4_ = kept_to_; d_4_ < args->size_D_; d_4_ += KG_W) {
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_4_, KG_W);
+			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_4_, n_2_);
+			const vf e_4_ = kg_exp(x_5_ - kg_splat(base_));
+			kg_storen_f32(y_ + at_ + d_4_, t_ ? kg_splat(0.0f) : e_4_ / kg_splat(total_3_), n_2_);
 		}
 	}
 }
@@ -95,15 +113,20 @@ static void KG_NAME(kg_dd4f7221_softmax_f16)(const kg_call *call, int64_t lo, in
 	kg_f16 *restrict y_ = call->buf[1];
 	const kg_dd4f7221_softmax_f16_args *args = call->block;
 	(void)args;
+	float *restrict kept_ = (float *)call->scratch + 0;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_f16(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -113,20 +136,33 @@ static void KG_NAME(kg_dd4f7221_softmax_f16)(const kg_call *call, int64_t lo, in
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_2_, n_2_);
-				const vf e_ = kg_exp(x_3_ - kg_splat(base_));
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
+				const vf e_ = kg_exp(x_4_ - kg_splat(base_));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
+				if (d_2_ < 8192) {
+					kg_storen_f32(kept_ + d_2_, e_, n_);
+				}
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
+		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
+		int64_t d_3_ = 0;
 		const int t_ = total_3_ == 0.0f;
-		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_4_ = kg_loadn_f16(x_ + at_ + d_3_, n_3_);
-			const vf e_2_ = kg_exp(x_4_ - kg_splat(base_));
-			kg_storen_f16(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_2_ / kg_splat(total_3_), n_3_);
+		for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
+			const vf e_2_ = kg_load_f32(kept_ + d_3_);
+			kg_store_f16(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_2_ / kg_splat(total_3_));
+		}
+		if (d_3_ < kept_to_) {
+			const vf e_3_ = kg_load_f32(kept_ + d_3_);
+			kg_storen_f16(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_3_ / kg_splat(total_3_), kept_to_ - d_3_);
+		}
+		for (int64_t d_4_ = kept_to_; d_4_ < args->size_D_; d_4_ += KG_W) {
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_4_, KG_W);
+			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_4_, n_2_);
+			const vf e_4_ = kg_exp(x_5_ - kg_splat(base_));
+			kg_storen_f16(y_ + at_ + d_4_, t_ ? kg_splat(0.0f) : e_4_ / kg_splat(total_3_), n_2_);
 		}
 	}
 }
@@ -137,15 +173,20 @@ static void KG_NAME(kg_dd4f7221_softmax_bf16)(const kg_call *call, int64_t lo, i
 	kg_bf16 *restrict y_ = call->buf[1];
 	const kg_dd4f7221_softmax_bf16_args *args = call->block;
 	(void)args;
+	float *restrict kept_ = (float *)call->scratch + 0;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			for (int64_t d_ = block_; d_ < end_; d_ += KG_W) {
-				const int64_t n_ = kgi_min(end_ - d_, KG_W);
-				const vf x_2_ = kg_loadn_bf16(x_ + at_ + d_, n_);
-				top_ = kg_max(top_, kg_select(kg_first(n_), x_2_, kg_splat(-INFINITY)));
+			int64_t d_ = block_;
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_2_);
+			}
+			if (d_ < end_) {
+				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
 			}
 		}
 		const float top_2_ = kg_hmax(top_);
@@ -155,20 +196,33 @@ static void KG_NAME(kg_dd4f7221_softmax_bf16)(const kg_call *call, int64_t lo, i
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_2_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_2_, n_2_);
-				const vf e_ = kg_exp(x_3_ - kg_splat(base_));
-				total_2_ += kg_select(kg_first(n_2_), e_, kg_splat(0.0f));
+				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
+				const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
+				const vf e_ = kg_exp(x_4_ - kg_splat(base_));
+				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
+				if (d_2_ < 8192) {
+					kg_storen_f32(kept_ + d_2_, e_, n_);
+				}
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
+		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
+		int64_t d_3_ = 0;
 		const int t_ = total_3_ == 0.0f;
-		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_3_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_3_, n_3_);
-			const vf e_2_ = kg_exp(x_4_ - kg_splat(base_));
-			kg_storen_bf16(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_2_ / kg_splat(total_3_), n_3_);
+		for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
+			const vf e_2_ = kg_load_f32(kept_ + d_3_);
+			kg_store_bf16(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_2_ / kg_splat(total_3_));
+		}
+		if (d_3_ < kept_to_) {
+			const vf e_3_ = kg_load_f32(kept_ + d_3_);
+			kg_storen_bf16(y_ + at_ + d_3_, t_ ? kg_splat(0.0f) : e_3_ / kg_splat(total_3_), kept_to_ - d_3_);
+		}
+		for (int64_t d_4_ = kept_to_; d_4_ < args->size_D_; d_4_ += KG_W) {
+			const int64_t n_2_ = kgi_min(args->size_D_ - d_4_, KG_W);
+			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_4_, n_2_);
+			const vf e_4_ = kg_exp(x_5_ - kg_splat(base_));
+			kg_storen_bf16(y_ + at_ + d_4_, t_ ? kg_splat(0.0f) : e_4_ / kg_splat(total_3_), n_2_);
 		}
 	}
 }
