@@ -73,29 +73,39 @@ func (c Cost) Eval(size func(*expr.Axis) int64) int64 {
 func (k *Kernel) BytesRead() Cost {
 	var c Cost
 	for _, t := range k.Reads() {
-		c = c.add(bytes(t.Type), k.readAxes(t))
+		for _, space := range k.readSpaces(t) {
+			c = c.add(bytes(t.Type), space)
+		}
 	}
 	return c
 }
 
-// readAxes is the index space over which k reads t: t's own axes, or where k only
-// reads it by index the axes of the reading places.
-func (k *Kernel) readAxes(t *expr.Tensor) []*expr.Axis {
-	var places []*expr.Axis
+// readSpaces are the index spaces over which k reads t: t's own axes, or where k
+// only reads it by index the axes of each place that does.
+func (k *Kernel) readSpaces(t *expr.Tensor) [][]*expr.Axis {
+	var spaces [][]*expr.Axis
 	own := false
 	for _, e := range k.Exprs() {
 		expr.Walk(e, func(e expr.Expr) bool {
 			if r, ok := e.(*expr.Read); ok && r.T == t {
 				own = own || r.Idx == nil
-				places = union(places, expr.UsedAxes(r))
+				spaces = addSpace(spaces, expr.UsedAxes(r))
 			}
 			return true
 		})
 	}
 	if own {
-		return t.Axes
+		return [][]*expr.Axis{t.Axes}
 	}
-	return places
+	return spaces
+}
+
+// addSpace adds a space unless one of spaces has all its axes.
+func addSpace(spaces [][]*expr.Axis, axes []*expr.Axis) [][]*expr.Axis {
+	if slices.ContainsFunc(spaces, func(s []*expr.Axis) bool { return within(axes, s) }) {
+		return spaces
+	}
+	return append(spaces, axes)
 }
 
 // BytesWritten is what k writes.

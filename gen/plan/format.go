@@ -42,8 +42,13 @@ func Format(p *Plan) string {
 		}
 		fmt.Fprintf(&b, "   reads %s bytes, writes %s bytes, %s flops\n", k.BytesRead(), k.BytesWritten(), k.Flops())
 	}
-	read, written := p.Least()
-	fmt.Fprintf(&b, "\nleast possible: reads %s bytes, writes %s bytes\n", read, written)
+	var read, written Cost
+	for _, k := range p.Kernels {
+		read, written = read.Plus(k.BytesRead()), written.Plus(k.BytesWritten())
+	}
+	fmt.Fprintf(&b, "\ntogether:       reads %s bytes, writes %s bytes\n", read, written)
+	read, written = p.Least()
+	fmt.Fprintf(&b, "least possible: reads %s bytes, writes %s bytes\n", read, written)
 	return b.String()
 }
 
@@ -51,16 +56,16 @@ func Format(p *Plan) string {
 // written, once.
 func (p *Plan) Least() (read, written Cost) {
 	for _, t := range p.Program.Ins {
-		var axes []*expr.Axis
-		used := false
+		var spaces [][]*expr.Axis
 		for _, k := range p.Kernels {
 			if slices.Contains(k.Reads(), t) {
-				used = true
-				axes = union(axes, k.readAxes(t))
+				for _, space := range k.readSpaces(t) {
+					spaces = addSpace(spaces, space)
+				}
 			}
 		}
-		if used {
-			read = read.add(bytes(t.Type), axes)
+		for _, space := range spaces {
+			read = read.add(bytes(t.Type), space)
 		}
 		if t.Role == expr.InOut {
 			written = written.add(bytes(t.Type), t.Axes)
