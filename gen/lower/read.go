@@ -143,7 +143,8 @@ func (b *Builder) guard(l *ir.Load, e *expr.Read) []expr.Expr {
 			continue
 		}
 		if s := b.lanes(); s != nil && expr.Uses(x, s.lanes) {
-			if i == len(e.Idx)-1 && runsWith(x, s.lanes) {
+			others := slices.ContainsFunc(e.Idx[:i], func(x expr.Expr) bool { return expr.Uses(x, s.lanes) })
+			if i == len(e.Idx)-1 && !others && runsWith(x, s.lanes) {
 				l.At = b.Value(replaced(x, s.lanes, s.base))
 				l.Len = b.Size(a)
 				continue
