@@ -89,27 +89,16 @@ func (a *arguments) traffic(pl *plan.Plan) int64 {
 	n := int64(0)
 	for _, t := range pl.Program.Ins {
 		if slices.ContainsFunc(pl.Kernels, func(k *plan.Kernel) bool { return slices.Contains(k.Reads(), t) }) {
-			n += a.elements(t) * width(t.Type)
+			n += a.elements(t) * int64(t.Type.Bytes())
 		}
 		if t.Role == expr.InOut {
-			n += a.elements(t) * width(t.Type)
+			n += a.elements(t) * int64(t.Type.Bytes())
 		}
 	}
 	for _, t := range pl.Program.Outs {
-		n += a.elements(t) * width(t.Type)
+		n += a.elements(t) * int64(t.Type.Bytes())
 	}
 	return n
-}
-
-// width is the bytes of an element.
-func width(t expr.DType) int64 {
-	switch t {
-	case expr.U8:
-		return 1
-	case expr.F16, expr.BF16:
-		return 2
-	}
-	return 4
 }
 
 // extentOf is the extent of an axis of the program or of one that the plan adds.

@@ -135,12 +135,7 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 			r.MSL = append(r.MSL, sk.Func)
 		}
 		out.BlockBytes = block.Bytes
-		for _, s := range block.Sizes {
-			out.Block = append(out.Block, Field{Offset: s.Field.Offset, Size: x.of([]*expr.Axis{s.Axis})})
-		}
-		for _, q := range block.Params {
-			out.Block = append(out.Block, Field{Offset: q.Field.Offset, Param: uint8(slices.Index(p.Params, q.Param))})
-		}
+		out.Block = blockFields(x, p, block)
 		writes := k.Writes()
 		for i, t := range lower.Tensors(k) {
 			n := x.tensor(pl, t)
@@ -158,6 +153,18 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		v.Kernels, v.Temps = nil, nil
 	}
 	r.Op.Variants = append(r.Op.Variants, v)
+}
+
+// blockFields lists the fields of a block that has its layout.
+func blockFields(x *index, p *expr.Program, block *lower.Block) []Field {
+	var list []Field
+	for _, s := range block.Sizes {
+		list = append(list, Field{Offset: s.Field.Offset, Size: x.of([]*expr.Axis{s.Axis})})
+	}
+	for _, q := range block.Params {
+		list = append(list, Field{Offset: q.Field.Offset, Param: uint8(slices.Index(p.Params, q.Param))})
+	}
+	return list
 }
 
 // faults reports whether f may set the fault word.

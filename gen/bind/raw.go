@@ -1,9 +1,8 @@
 package bind
 
 import (
-	"slices"
-
 	"errors"
+	"slices"
 
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/ir"
@@ -55,7 +54,7 @@ func (r *Result) raw(in Input, p *expr.Program) {
 		v.Temps = append(v.Temps, Temp{t.Type, x.of(t.Axes)})
 	}
 	for i, l := range p.Raw.Launches {
-		block := rawBlock(p)
+		block := lower.BlockOf(p.Axes, p.Params)
 		f := ir.Func{Symbol: symbol(in, p, i, len(p.Raw.Launches)), Fields: block.Layout(), Doc: "Launches " + l.Name + " of the source."}
 		k := Kernel{Symbol: f.Symbol, BlockBytes: block.Bytes}
 		for _, t := range rawTensors(p) {
@@ -65,12 +64,7 @@ func (r *Result) raw(in Input, p *expr.Program) {
 			f.Buffers = append(f.Buffers, &ir.Buffer{Name: t.Name, Slot: n, Arg: n, Type: t.Type, Write: write})
 			k.Buffers = append(k.Buffers, Buffer{uint8(n), write})
 		}
-		for _, s := range block.Sizes {
-			k.Block = append(k.Block, Field{Offset: s.Field.Offset, Size: x.of([]*expr.Axis{s.Axis})})
-		}
-		for j, q := range block.Params {
-			k.Block = append(k.Block, Field{Offset: q.Field.Offset, Param: uint8(j)})
-		}
+		k.Block = blockFields(x, p, block)
 		k.Guarded = f.Guarded
 		k.Faults = slices.ContainsFunc(p.Ins, func(t *expr.Tensor) bool { return t.Bounds != nil })
 		k.CPU = CPULaunch{Grid: tiles(x, l.Items), Cost: x.of(l.Cost), CostPer: l.CostPS, Scratch: l.Scratch}
@@ -105,23 +99,6 @@ func rawTensors(p *expr.Program) []*expr.Tensor {
 		list = append(list, ts...)
 	}
 	return list
-}
-
-// rawBlock holds every extent and every parameter of p.
-func rawBlock(p *expr.Program) *lower.Block {
-	b := &lower.Block{}
-	for _, a := range p.Axes {
-		b.Sizes = append(b.Sizes, lower.SizeField{Field: &ir.Field{Name: "size_" + a.Name, Type: ir.I64}, Axis: a})
-	}
-	elems := map[expr.ParamType]ir.Elem{expr.ParamF32: ir.F32, expr.ParamU32: ir.U32, expr.ParamU64: ir.U64}
-	for _, q := range p.Params {
-		t, ok := elems[q.Type]
-		if !ok {
-			t = ir.I32
-		}
-		b.Params = append(b.Params, lower.ParamField{Field: &ir.Field{Name: q.Name, Type: t}, Param: q})
-	}
-	return b
 }
 
 func tiles(x *index, list []expr.Tile) []GridDim {

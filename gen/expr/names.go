@@ -5,6 +5,17 @@ var dtypeNames = [...]string{"invalid", "f32", "f16", "bf16", "i32", "u8"}
 // String returns the name of the type in the language.
 func (t DType) String() string { return dtypeNames[t] }
 
+// Bytes is the size of an element.
+func (t DType) Bytes() int {
+	switch t {
+	case U8:
+		return 1
+	case F16, BF16:
+		return 2
+	}
+	return 4
+}
+
 var paramTypeNames = [...]string{"f32", "i32", "u32", "u64", "bool"}
 
 // String returns the name of the type in the language.

@@ -27,6 +27,18 @@ type ParamField struct {
 	Param *expr.Param
 }
 
+// BlockOf is the block that holds the extents and parameters given.
+func BlockOf(axes []*expr.Axis, params []*expr.Param) *Block {
+	b := &Block{}
+	for _, a := range axes {
+		b.size(a)
+	}
+	for _, p := range params {
+		b.param(p)
+	}
+	return b
+}
+
 // Layout orders the fields (8-byte ones first) and gives each its offset.
 func (b *Block) Layout() []*ir.Field {
 	var fields []*ir.Field

@@ -74,7 +74,7 @@ func (k *Kernel) BytesRead() Cost {
 	var c Cost
 	for _, t := range k.Reads() {
 		for _, space := range k.readSpaces(t) {
-			c = c.add(bytes(t.Type), space)
+			c = c.add(int64(t.Type.Bytes()), space)
 		}
 	}
 	return c
@@ -112,19 +112,9 @@ func addSpace(spaces [][]*expr.Axis, axes []*expr.Axis) [][]*expr.Axis {
 func (k *Kernel) BytesWritten() Cost {
 	var c Cost
 	for _, t := range k.Writes() {
-		c = c.add(bytes(t.Type), t.Axes)
+		c = c.add(int64(t.Type.Bytes()), t.Axes)
 	}
 	return c
-}
-
-func bytes(t expr.DType) int64 {
-	switch t {
-	case expr.U8:
-		return 1
-	case expr.F16, expr.BF16:
-		return 2
-	}
-	return 4
 }
 
 // Flops is the number of float operations of k; an intrinsic counts as one, a

@@ -65,14 +65,14 @@ func (p *Plan) Least() (read, written Cost) {
 			}
 		}
 		for _, space := range spaces {
-			read = read.add(bytes(t.Type), space)
+			read = read.add(int64(t.Type.Bytes()), space)
 		}
 		if t.Role == expr.InOut {
-			written = written.add(bytes(t.Type), t.Axes)
+			written = written.add(int64(t.Type.Bytes()), t.Axes)
 		}
 	}
 	for _, t := range p.Program.Outs {
-		written = written.add(bytes(t.Type), t.Axes)
+		written = written.add(int64(t.Type.Bytes()), t.Axes)
 	}
 	return read, written
 }

@@ -171,6 +171,19 @@ func (k *Kernel) Writes() []*expr.Tensor {
 	return ts
 }
 
+// RowStores parts the stores of a row program: those of one value for each row,
+// and those of one for each element.
+func (k *Kernel) RowStores() (perRow, perElement []*Store) {
+	for _, s := range k.Stores {
+		if len(s.T.Axes) > len(k.Par) {
+			perElement = append(perElement, s)
+		} else {
+			perRow = append(perRow, s)
+		}
+	}
+	return perRow, perElement
+}
+
 // New plans p. The error says which step has no kernel shape.
 func New(p *expr.Program) (*Plan, error) {
 	b, err := place(p, p.Steps)

@@ -171,19 +171,7 @@ func near(got, want float64, t expr.DType, spread float64) bool {
 		return false
 	}
 	const factor = 64 // of a rounding error: about 1e-5, as for a single value
-	return math.Abs(got-want) <= tolerance(t, want)+factor*spread
-}
-
-func tolerance(t expr.DType, want float64) float64 {
-	switch t {
-	case expr.F32:
-		return 1e-6 + 1e-5*math.Abs(want)
-	case expr.F16:
-		return 1e-3 + 2e-3*math.Abs(want)
-	case expr.BF16:
-		return 1e-2 + 8e-3*math.Abs(want)
-	}
-	return 0
+	return math.Abs(got-want) <= oracle.Tolerance(t, want)+factor*spread
 }
 
 // gap is how far two results are apart: NaN if one of them is no number.

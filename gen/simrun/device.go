@@ -36,7 +36,7 @@ func newLauncher(p *sim.Program, op *bind.Op, v *bind.Variant, call oracle.Call,
 		l.extent = append(l.extent, ceilDiv(l.product(a.ChunkOf), a.Chunk))
 	}
 	for i, t := range v.Program.Ins {
-		l.tensors = append(l.tensors, encode(t.Type, call.Ins[i].Data))
+		l.tensors = append(l.tensors, oracle.Encode(t.Type, call.Ins[i].Data))
 	}
 	for _, t := range v.Program.Outs {
 		l.tensors = append(l.tensors, unset(t.Type, elements(sizes.Shape(t))))
@@ -49,7 +49,7 @@ func newLauncher(p *sim.Program, op *bind.Op, v *bind.Variant, call oracle.Call,
 
 // unset is memory that nothing has written to: NaN as floats, -1 as integers.
 func unset(t expr.DType, n int) []byte {
-	return slices.Repeat([]byte{0xFF}, n*width(t))
+	return slices.Repeat([]byte{0xFF}, n*t.Bytes())
 }
 
 func elements(shape []int) int {
@@ -142,11 +142,11 @@ func (l *launcher) results(sizes *oracle.Sizes) []oracle.Array {
 	p := l.variant.Program
 	var list []oracle.Array
 	for i, t := range p.Outs {
-		list = append(list, decode(t.Type, l.tensors[len(p.Ins)+i], sizes.Shape(t)))
+		list = append(list, oracle.Array{Shape: sizes.Shape(t), Data: oracle.Decode(t.Type, l.tensors[len(p.Ins)+i])})
 	}
 	for i, t := range p.Ins {
 		if t.Role == expr.InOut {
-			list = append(list, decode(t.Type, l.tensors[i], l.call.Ins[i].Shape))
+			list = append(list, oracle.Array{Shape: l.call.Ins[i].Shape, Data: oracle.Decode(t.Type, l.tensors[i])})
 		}
 	}
 	return list

@@ -261,11 +261,11 @@ func elementBytes(s *setup, i int) int {
 	p := s.variant.Program
 	switch n := len(p.Ins); {
 	case i < n:
-		return width(p.Ins[i].Type)
+		return p.Ins[i].Type.Bytes()
 	case i < n+len(p.Outs):
-		return width(p.Outs[i-n].Type)
+		return p.Outs[i-n].Type.Bytes()
 	default:
-		return width(s.variant.Temps[i-n-len(p.Outs)].Type)
+		return s.variant.Temps[i-n-len(p.Outs)].Type.Bytes()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/kernelgen/kgen/gen/oracle"
 	"github.com/kernelgen/kgen/runtime"
 	"github.com/kernelgen/kgen/tests/golden/exact"
 )
@@ -22,7 +23,7 @@ func differ(got, want array, terms []float64) string {
 }
 
 // tolerance is how far a value of a storage type may be from the float64 one.
-func tolerance(t runtime.DType, want float64) float64 { return exact.Tolerance(storage(t), want) }
+func tolerance(t runtime.DType, want float64) float64 { return oracle.Tolerance(storage(t), want) }
 
 func near(got, want, tol float64) bool { return exact.Near(got, want, tol) }
 

@@ -26,16 +26,11 @@ func accepted(t testing.TB, name string, text []byte) {
 
 // tolerance is how far an element may lie from the exact value.
 func tolerance(d expr.DType, want, terms float64) float64 {
-	abs := math.Abs(want)
-	switch d {
-	case expr.F32:
-		return 1e-6 + 1e-5*abs + 1e-6*terms
-	case expr.F16:
-		return 1e-3 + 2e-3*abs
-	case expr.BF16:
-		return 1e-2 + 8e-3*abs
+	tol := oracle.Tolerance(d, want)
+	if d == expr.F32 {
+		tol += 1e-6 * terms
 	}
-	return 0
+	return tol
 }
 
 // difference says where got is not near want, "" where it is.

@@ -91,11 +91,11 @@ func (d *device) run(t testing.TB, p *expr.Program, call oracle.Call) map[string
 	out := map[string]oracle.Array{}
 	for i, x := range p.Ins {
 		if x.Role == expr.InOut {
-			out[x.Name] = decode(x.Type, tensors[i], call.Ins[i].Shape)
+			out[x.Name] = oracle.Array{Shape: call.Ins[i].Shape, Data: oracle.Decode(x.Type, tensors[i])}
 		}
 	}
 	for i, x := range p.Outs {
-		out[x.Name] = decode(x.Type, tensors[len(p.Ins)+i], sizes.Shape(x))
+		out[x.Name] = oracle.Array{Shape: sizes.Shape(x), Data: oracle.Decode(x.Type, tensors[len(p.Ins)+i])}
 	}
 	return out
 }
@@ -122,14 +122,14 @@ func product(extent []int64, axes []uint8) int64 {
 func (d *device) memory(p *expr.Program, call oracle.Call, sizes *oracle.Sizes, extent []int64) [][]byte {
 	var tensors [][]byte
 	fresh := func(t expr.DType, n int64) {
-		b := make([]byte, n*int64(width(t)))
+		b := make([]byte, n*int64(t.Bytes()))
 		for i := range b {
 			b[i] = 0xFF
 		}
 		tensors = append(tensors, b)
 	}
 	for i, t := range p.Ins {
-		tensors = append(tensors, encode(t.Type, call.Ins[i].Data))
+		tensors = append(tensors, oracle.Encode(t.Type, call.Ins[i].Data))
 	}
 	for _, t := range p.Outs {
 		n := int64(1)
@@ -221,85 +221,4 @@ func (d *device) readFault() fault {
 
 func (f fault) String() string {
 	return fmt.Sprintf("set %d, tensor %d, position %d, value %d, bound %d", f.set, f.tensor, f.pos, f.value, f.bound)
-}
-
-func width(t expr.DType) int {
-	switch t {
-	case expr.U8:
-		return 1
-	case expr.F16, expr.BF16:
-		return 2
-	}
-	return 4
-}
-
-func encode(t expr.DType, data []float64) []byte {
-	var b []byte
-	for _, v := range data {
-		switch t {
-		case expr.F32:
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
-		case expr.F16:
-			b = binary.LittleEndian.AppendUint16(b, toHalf(v))
-		case expr.BF16:
-			b = binary.LittleEndian.AppendUint16(b, uint16(math.Float32bits(float32(oracle.Round(v, expr.BF16)))>>16))
-		case expr.I32:
-			b = binary.LittleEndian.AppendUint32(b, uint32(int32(v)))
-		case expr.U8:
-			b = append(b, byte(v))
-		}
-	}
-	return b
-}
-
-func decode(t expr.DType, b []byte, shape []int) oracle.Array {
-	a := oracle.NewArray(shape...)
-	for i := range a.Data {
-		switch t {
-		case expr.F32:
-			a.Data[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
-		case expr.F16:
-			a.Data[i] = fromHalf(binary.LittleEndian.Uint16(b[2*i:]))
-		case expr.BF16:
-			a.Data[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
-		case expr.I32:
-			a.Data[i] = float64(int32(binary.LittleEndian.Uint32(b[4*i:])))
-		case expr.U8:
-			a.Data[i] = float64(b[i])
-		}
-	}
-	return a
-}
-
-// toHalf is the f16 nearest to v.
-func toHalf(v float64) uint16 {
-	v = oracle.Round(v, expr.F16)
-	sign := uint16(math.Float64bits(v) >> 48 & 0x8000)
-	v = math.Abs(v)
-	switch {
-	case math.IsNaN(v):
-		return 0x7E00
-	case math.IsInf(v, 0):
-		return sign | 0x7C00
-	case v < 0x1p-14:
-		return sign | uint16(v*0x1p24)
-	}
-	frac, exp := math.Frexp(v)
-	return sign | uint16((exp+14)<<10) + uint16((frac*2-1)*1024)
-}
-
-func fromHalf(h uint16) float64 {
-	sign, exp, frac := 1.0, int(h>>10&31), float64(h&1023)
-	if h&0x8000 != 0 {
-		sign = -1
-	}
-	switch {
-	case exp == 31 && frac != 0:
-		return math.NaN()
-	case exp == 31:
-		return math.Inf(int(sign))
-	case exp == 0:
-		return sign * frac * 0x1p-24
-	}
-	return sign * math.Ldexp(1+frac/1024, exp-15)
 }

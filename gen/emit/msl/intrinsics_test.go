@@ -132,9 +132,9 @@ func launchPointwise(t *testing.T, program *sim.Program, kernel string, in, out 
 		to := min(from+1024, len(xs))
 		n := to - from
 		r, err := program.Run(context.Background(), sim.Job{Kernel: kernel, Grid: [3]int{1, 1, 1}, Group: [3]int{n, 1, 1}, Buffers: []sim.Buffer{
-			{Index: 0, Data: encode(in, xs[from:to])},
-			{Index: 1, Data: encode(in, ys[from:to])},
-			{Index: 2, Data: make([]byte, n*width(out)), Writable: true},
+			{Index: 0, Data: oracle.Encode(in, xs[from:to])},
+			{Index: 1, Data: oracle.Encode(in, ys[from:to])},
+			{Index: 2, Data: make([]byte, n*out.Bytes()), Writable: true},
 			{Index: 4, Data: make([]byte, faultBytes), Writable: true},
 		}})
 		if err != nil {
@@ -143,7 +143,7 @@ func launchPointwise(t *testing.T, program *sim.Program, kernel string, in, out 
 		if err := r.Err(); err != nil {
 			t.Fatal(err)
 		}
-		results = append(results, decode(out, r.Buffers[2], []int{n}).Data...)
+		results = append(results, oracle.Decode(out, r.Buffers[2])...)
 	}
 	return results
 }
@@ -226,14 +226,14 @@ func TestPhilox(t *testing.T) {
 	program := build(t, "philox.metal", text, sim.Address|sim.Undefined)
 	counters := []float64{0, 1, 2, 1000, math.MaxInt32, -1}
 	r, err := program.Run(context.Background(), sim.Job{Kernel: "test_philox", Grid: [3]int{1, 1, 1}, Group: [3]int{len(counters), 1, 1}, Buffers: []sim.Buffer{
-		{Index: 0, Data: encode(expr.I32, counters)},
+		{Index: 0, Data: oracle.Encode(expr.I32, counters)},
 		{Index: 1, Data: make([]byte, 4*len(counters)), Writable: true},
 		{Index: 3, Data: make([]byte, faultBytes), Writable: true},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := decode(expr.F32, r.Buffers[1], []int{len(counters)}).Data
+	got := oracle.Decode(expr.F32, r.Buffers[1])
 	for i, c := range counters {
 		n := uint64(int64(c))
 		word := oracle.Philox([4]uint32{uint32(n), uint32(n >> 32)}, [2]uint32{seed & 0xffffffff, seed >> 32})[0]

@@ -68,14 +68,7 @@ func (l *lowering) row(g group, n ir.Expr) {
 	for _, stages := range l.k.Passes() {
 		l.groupPass(stages, row, g)
 	}
-	var perRow, perElement []*plan.Store
-	for _, s := range l.k.Stores {
-		if len(s.T.Axes) > len(l.k.Par) {
-			perElement = append(perElement, s)
-		} else {
-			perRow = append(perRow, s)
-		}
-	}
+	perRow, perElement := l.k.RowStores()
 	if len(perElement)+len(l.k.Sums) > 0 {
 		l.acrossRow(g, n, func() {
 			l.stores(perElement)

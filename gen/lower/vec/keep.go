@@ -36,10 +36,10 @@ func (l *lowering) findKept() {
 					return true
 				}
 				key := expr.Key(e)
-				if p, seen := first[key]; !seen {
+				if at, seen := first[key]; !seen {
 					first[key] = n
-				} else if p < n && !keeps(l.keep, e) {
-					l.keep = append(l.keep, &kept{e: e, first: p, array: l.Array("kept", ir.F32, keptRow)})
+				} else if at < n && !keeps(l.keep, e) {
+					l.keep = append(l.keep, &kept{e: e, first: at, array: l.Array("kept", ir.F32, keptRow)})
 				}
 				return true
 			})

@@ -44,14 +44,7 @@ func (l *lowering) row() {
 	for phase, pass := range passes {
 		l.rowPass(phase, pass, lower.Int(0), l.Size(last(l.k.Red)))
 	}
-	var perRow, perElement []*plan.Store
-	for _, s := range l.k.Stores {
-		if len(s.T.Axes) > len(l.k.Par) {
-			perElement = append(perElement, s)
-		} else {
-			perRow = append(perRow, s)
-		}
-	}
+	perRow, perElement := l.k.RowStores()
 	values := l.values(perRow)
 	if len(perElement)+len(l.k.Sums) > 0 {
 		l.acrossRow(len(passes), func() {

@@ -5,20 +5,8 @@ import (
 	"math"
 
 	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/oracle"
 )
-
-// Tolerance is how far a value of a storage type may be from the float64 one.
-func Tolerance(t expr.DType, want float64) float64 {
-	switch t {
-	case expr.F32:
-		return 1e-6 + 1e-5*math.Abs(want)
-	case expr.F16:
-		return 1e-3 + 2e-3*math.Abs(want)
-	case expr.BF16:
-		return 1e-2 + 8e-3*math.Abs(want)
-	}
-	return 0
-}
 
 // reductionError is what a long sum may be off by, relative to the sum of the
 // absolute values of its terms.
@@ -35,7 +23,7 @@ func Differ(t expr.DType, got, want, terms []float64) string {
 		if math.Abs(w) >= overflow(t) {
 			w = math.Copysign(math.Inf(1), w)
 		}
-		tol := Tolerance(t, w)
+		tol := oracle.Tolerance(t, w)
 		if terms != nil && t == expr.F32 {
 			tol += reductionError * math.Abs(terms[i])
 		}

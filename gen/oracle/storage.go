@@ -1,27 +1,16 @@
-package simrun
+package oracle
 
 import (
 	"encoding/binary"
 	"math"
 
 	"github.com/kernelgen/kgen/gen/expr"
-	"github.com/kernelgen/kgen/gen/oracle"
 )
 
-// width is the bytes of an element.
-func width(t expr.DType) int {
-	switch t {
-	case expr.U8:
-		return 1
-	case expr.F16, expr.BF16:
-		return 2
-	}
-	return 4
-}
-
-// encode lays values out as the device stores them.
-func encode(t expr.DType, data []float64) []byte {
-	b := make([]byte, 0, len(data)*width(t))
+// Encode lays values out as a device stores them: little-endian, each rounded to
+// t.
+func Encode(t expr.DType, data []float64) []byte {
+	b := make([]byte, 0, len(data)*t.Bytes())
 	for _, v := range data {
 		switch t {
 		case expr.F32:
@@ -29,7 +18,7 @@ func encode(t expr.DType, data []float64) []byte {
 		case expr.F16:
 			b = binary.LittleEndian.AppendUint16(b, toHalf(v))
 		case expr.BF16:
-			b = binary.LittleEndian.AppendUint16(b, uint16(math.Float32bits(float32(oracle.Round(v, expr.BF16)))>>16))
+			b = binary.LittleEndian.AppendUint16(b, uint16(math.Float32bits(float32(Round(v, expr.BF16)))>>16))
 		case expr.I32:
 			b = binary.LittleEndian.AppendUint32(b, uint32(int32(v)))
 		case expr.U8:
@@ -39,30 +28,30 @@ func encode(t expr.DType, data []float64) []byte {
 	return b
 }
 
-// decode reads what encode has laid out.
-func decode(t expr.DType, b []byte, shape []int) oracle.Array {
-	a := oracle.NewArray(shape...)
-	for i := range a.Data {
-		at := b[i*width(t):]
+// Decode reads the values that Encode has laid out.
+func Decode(t expr.DType, b []byte) []float64 {
+	data := make([]float64, len(b)/t.Bytes())
+	for i := range data {
+		at := b[i*t.Bytes():]
 		switch t {
 		case expr.F32:
-			a.Data[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(at)))
+			data[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(at)))
 		case expr.F16:
-			a.Data[i] = fromHalf(binary.LittleEndian.Uint16(at))
+			data[i] = fromHalf(binary.LittleEndian.Uint16(at))
 		case expr.BF16:
-			a.Data[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(at)) << 16))
+			data[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(at)) << 16))
 		case expr.I32:
-			a.Data[i] = float64(int32(binary.LittleEndian.Uint32(at)))
+			data[i] = float64(int32(binary.LittleEndian.Uint32(at)))
 		case expr.U8:
-			a.Data[i] = float64(at[0])
+			data[i] = float64(at[0])
 		}
 	}
-	return a
+	return data
 }
 
 // toHalf is the f16 nearest to v.
 func toHalf(v float64) uint16 {
-	v = oracle.Round(v, expr.F16)
+	v = Round(v, expr.F16)
 	sign := uint16(math.Float64bits(v) >> 48 & 0x8000)
 	v = math.Abs(v)
 	switch {
@@ -91,4 +80,18 @@ func fromHalf(h uint16) float64 {
 		return sign * frac * 0x1p-24
 	}
 	return sign * math.Ldexp(1+frac/1024, exp-15)
+}
+
+// Tolerance is how far a value of a storage type may be from the float64 one;
+// integers and masks must be it.
+func Tolerance(t expr.DType, want float64) float64 {
+	switch t {
+	case expr.F32:
+		return 1e-6 + 1e-5*math.Abs(want)
+	case expr.F16:
+		return 1e-3 + 2e-3*math.Abs(want)
+	case expr.BF16:
+		return 1e-2 + 8e-3*math.Abs(want)
+	}
+	return 0
 }
