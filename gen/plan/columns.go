@@ -72,7 +72,8 @@ func writesInOut(k *Kernel) bool {
 
 // joins reports whether the row program r can leave what c sums up: it goes over
 // the same rows, reads a tensor that c reads, and computes or is later than all
-// that c needs, and nothing that it needs comes of c.
+// that c needs, nothing that it needs comes of c, and no kernel writes the new value
+// of an inout that c reads.
 func (b *builder) joins(r, c *Kernel) bool {
 	if r.Shape != Rows || !slices.Equal(r.Par, c.Red) || !slices.Equal(r.Red, c.Par) || writesInOut(r) {
 		return false
@@ -88,6 +89,8 @@ func (b *builder) joins(r, c *Kernel) bool {
 			case k == c && i < at && b.readBefore(at, w):
 				return false
 			case k == r && !r.Local(w) && b.stageReads(c, w), k != r && i > at && b.stageReads(c, w):
+				return false
+			case w.Role == expr.InOut && b.stageReads(c, w):
 				return false
 			}
 		}
