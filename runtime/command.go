@@ -27,14 +27,24 @@ func (p *planner) kernelCommand(rec *record, i int32, v *Variant, k *Kernel, tem
 		Func: k.C, Items: items, Chunk: p.chunk(rec, k), Scratch: k.CPU.Scratch,
 	}
 	for _, b := range k.Buffers {
-		if t := int32(b.Tensor); t >= rec.nIn+rec.nOut {
+		switch t := int32(b.Tensor); {
+		case t >= rec.nIn+rec.nOut:
 			c.Bufs = append(c.Bufs, backend.Buf{Slot: temps + t - rec.nIn - rec.nOut})
-		} else {
+		case !p.wanted(rec, b.Tensor):
+			c.Bufs = append(c.Bufs, backend.Buf{Slot: p.newPlace(1)}) // an address, which the kernel does not use
+		default:
 			c.Bufs = append(c.Bufs, p.buf(rec, t))
 		}
 	}
 	p.block(&c, rec, k)
 	return c, true
+}
+
+// wanted reports whether a tensor of a record needs memory: a lazy output that
+// nobody reads does not.
+func (p *planner) wanted(rec *record, tensor uint8) bool {
+	i := int(tensor) - len(rec.op.Ins)
+	return i < 0 || !rec.op.Outs[i].Lazy || p.needed[p.slotOf(rec, int32(tensor))]
 }
 
 // items returns the number of independent work items of a kernel.
@@ -67,7 +77,13 @@ func (p *planner) chunk(rec *record, k *Kernel) int64 {
 func (p *planner) block(c *backend.Command, rec *record, k *Kernel) {
 	c.Block = make([]byte, k.BlockBytes)
 	for _, f := range k.Block {
-		if f.Size == nil {
+		switch {
+		case f.Wanted != 0:
+			if p.wanted(rec, f.Wanted) {
+				binary.NativeEndian.PutUint32(c.Block[f.Offset:], 1)
+			}
+			continue
+		case f.Size == nil:
 			bytes := int32(4)
 			if rec.op.Params[f.Param].Type == ParamU64 {
 				bytes = 8

@@ -61,7 +61,7 @@ type Arg struct {
 	Name  string
 	Shape []Dim // empty for a device scalar
 	InOut bool
-	Save  bool // an output that exists for the gradient
+	Lazy  bool // an output for the gradient alone: no caller gets it, and kernels store it only where the program reads it
 }
 
 // Param is a scalar argument of an Op.
@@ -139,11 +139,13 @@ type Buffer struct {
 }
 
 // Field is a member of the parameter block: the product of axis extents as an
-// int64, or a parameter in its own type (bool as int32).
+// int64, a parameter in its own type (bool as int32), or an int32 that is 1 where
+// a lazy output has memory.
 type Field struct {
 	Offset int
-	Size   []uint8 // axes; nil for a parameter
+	Size   []uint8 // axes; nil for the others
 	Param  uint8
+	Wanted uint8 // the output's number, as in Buffer.Tensor; 0 for the others
 }
 
 // CPULaunch gives the independent work items of a kernel: the product over

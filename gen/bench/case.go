@@ -96,6 +96,9 @@ func (a *arguments) traffic(pl *plan.Plan) int64 {
 		}
 	}
 	for _, t := range pl.Program.Outs {
+		if t.Lazy {
+			continue
+		}
 		n += a.elements(t) * int64(t.Type.Bytes())
 	}
 	return n

@@ -136,6 +136,9 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		}
 		out.BlockBytes = block.Bytes
 		out.Block = blockFields(x, p, block)
+		for _, w := range block.Wanted {
+			out.Block = append(out.Block, Field{Offset: w.Field.Offset, Wanted: x.tensor(pl, w.Tensor)})
+		}
 		writes := k.Writes()
 		for i, t := range lower.Tensors(k) {
 			n := x.tensor(pl, t)
@@ -241,7 +244,7 @@ func (x *index) axes(pl *plan.Plan) []Axis {
 func (x *index) args(ts []*expr.Tensor) []Arg {
 	var out []Arg
 	for _, t := range ts {
-		a := Arg{Name: t.Name, InOut: t.Role == expr.InOut, Save: t.Save}
+		a := Arg{Name: t.Name, InOut: t.Role == expr.InOut, Lazy: t.Lazy}
 		for _, d := range t.Shape {
 			a.Shape = append(a.Shape, x.of(d))
 		}

@@ -221,14 +221,22 @@ func (w *specWriter) axes() {
 }
 
 func (w *specWriter) save() {
-	var names []string
+	var names, lazy []string
 	for _, t := range w.p.Outs {
-		if t.Save {
+		switch {
+		case t.Lazy:
+			lazy = append(lazy, strconv.Quote(t.Name))
+		case t.Save:
 			names = append(names, strconv.Quote(t.Name))
 		}
 	}
-	if len(names) > 0 {
+	if len(names)+len(lazy) > 0 {
 		w.table("save")
+	}
+	if len(names) > 0 {
 		w.printf("names = [%s]\n", strings.Join(names, ", "))
+	}
+	if len(lazy) > 0 {
+		w.printf("lazy = [%s]\n", strings.Join(lazy, ", "))
 	}
 }

@@ -123,6 +123,7 @@ type Tensor struct {
 	Bounds Expr   // 0 <= value < Bounds for each element that is read, else a device fault; nil: unchecked
 	Except *Param // a value that Bounds lets pass
 	Save   bool   // an output kept for the gradient (its let has the same name)
+	Lazy   bool   // of those, one that callers do not get: a kernel stores it only if the program reads it
 	List   int    // for a member of a list input: its position plus one
 
 	Pos diag.Pos

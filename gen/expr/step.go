@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/kernelgen/kgen/gen/diag"
@@ -101,6 +102,7 @@ func (in *instance) letStep(d *decl, s *Step) {
 		return
 	}
 	s.Result = in.let(d.name, kind, in.freeAxes(s), d.Name.Pos())
+	s.Result.Doc = d.Doc.Value
 	in.tensors[d.name] = s.Result
 	in.prog.Steps = append(in.prog.Steps, s)
 	if (s.Reduce == Argmax || s.Reduce == Argmin) && len(s.Over) == 1 {
@@ -203,13 +205,13 @@ func (in *instance) freshName(name string) string {
 
 // addSaved appends the outputs that keep lets for the gradient.
 func (in *instance) addSaved() {
-	for _, t := range in.u.spec.Save {
+	for i, t := range slices.Concat(in.u.spec.Save, in.u.spec.Lazy) {
 		let := in.tensors[t.Value]
 		if let == nil || let.Role != Let {
 			continue
 		}
 		out := *let
-		out.Role, out.Save = Out, true
+		out.Role, out.Save, out.Lazy = Out, true, i >= len(in.u.spec.Save)
 		in.prog.Outs = append(in.prog.Outs, &out)
 		in.prog.Steps = append(in.prog.Steps, &Step{
 			Result: &out, Pos: t.Pos(), Expr: in.savedValue(let, t.Pos()),

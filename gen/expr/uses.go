@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/spec"
@@ -45,14 +46,18 @@ func (u *unit) checkUses() {
 }
 
 func (u *unit) checkSave() {
-	for _, t := range u.spec.Save {
+	saved := map[string]bool{}
+	for _, t := range slices.Concat(u.spec.Save, u.spec.Lazy) {
 		switch d := u.decl(t.Value); {
+		case saved[t.Value]:
+			u.list.Add(t.Pos(), "%s is saved twice", t.Value)
 		case d == nil:
 			u.list.Add(t.Pos(), "save names %q, which is no let", t.Value)
 		case d.Kind != spec.Let:
 			u.list.AddHint(t.Pos(), "inputs and outputs are there for the gradient anyway",
 				"save names the %s %s; only lets can be saved", tensorWords[d.Kind], t.Value)
 		}
+		saved[t.Value] = true
 		u.uses[t.Value]++
 	}
 }

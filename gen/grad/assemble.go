@@ -231,7 +231,7 @@ func (a *assembly) tensor(t *expr.Tensor) *expr.Tensor {
 	own := *t
 	if own.Role != expr.Let {
 		own.Role = expr.In
-		own.Save = false
+		own.Save, own.Lazy = false, false
 	}
 	a.here[t] = &own
 	return &own

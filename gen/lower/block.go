@@ -12,6 +12,7 @@ import (
 type Block struct {
 	Sizes  []SizeField
 	Params []ParamField
+	Wanted []WantedField
 	Bytes  int // set by Layout, a multiple of 8
 }
 
@@ -25,6 +26,13 @@ type SizeField struct {
 type ParamField struct {
 	Field *ir.Field
 	Param *expr.Param
+}
+
+// WantedField is a block field that is not 0 where the program reads a lazy
+// output, which then has memory.
+type WantedField struct {
+	Field  *ir.Field
+	Tensor *expr.Tensor
 }
 
 // BlockOf is the block that holds the extents and parameters given.
@@ -47,6 +55,9 @@ func (b *Block) Layout() []*ir.Field {
 	}
 	for _, p := range b.Params {
 		fields = append(fields, p.Field)
+	}
+	for _, w := range b.Wanted {
+		fields = append(fields, w.Field)
 	}
 	slices.SortStableFunc(fields, func(x, y *ir.Field) int { return width(y.Type) - width(x.Type) })
 	b.Bytes = 0
@@ -87,6 +98,17 @@ func (b *Block) param(p *expr.Param) *ir.Field {
 	return f
 }
 
+func (b *Block) wanted(t *expr.Tensor) *ir.Field {
+	for _, w := range b.Wanted {
+		if w.Tensor == t {
+			return w.Field
+		}
+	}
+	f := &ir.Field{Name: "wanted_" + t.Name, Type: ir.I32}
+	b.Wanted = append(b.Wanted, WantedField{f, t})
+	return f
+}
+
 func paramElem(t expr.ParamType) ir.Elem {
 	switch t {
 	case expr.ParamF32:
@@ -101,6 +123,11 @@ func paramElem(t expr.ParamType) ir.Elem {
 
 // Size returns the extent of an axis.
 func (b *Builder) Size(a *expr.Axis) ir.Expr { return &ir.Get{F: b.Block.size(a)} }
+
+// Wanted tells whether the program reads a lazy output.
+func (b *Builder) Wanted(t *expr.Tensor) ir.Expr {
+	return &ir.Bin{Op: ir.Ne, X: &ir.Get{F: b.Block.wanted(t)}, Y: &ir.Lit{T: ir.Scalar(ir.I32)}}
+}
 
 // Param returns the value of a parameter.
 func (b *Builder) Param(p *expr.Param) ir.Expr {

@@ -239,5 +239,9 @@ func (b *Builder) Store(t *expr.Tensor, x ir.Expr) {
 	if l.Vec {
 		x = Splat(x)
 	}
-	b.Emit(&ir.Store{B: l.B, Off: l.Off, X: x, Stride: l.Stride, N: l.N})
+	var store ir.Stmt = &ir.Store{B: l.B, Off: l.Off, X: x, Stride: l.Stride, N: l.N}
+	if b.Kernel.Lazy(t) {
+		store = &ir.If{C: b.Wanted(t), Then: []ir.Stmt{store}}
+	}
+	b.Emit(store)
 }

@@ -38,6 +38,27 @@ type Value struct {
 	U uint64
 }
 
+// Bits returns what a parameter block holds of a parameter of type t: the bits of
+// its float32, or the integer in the low end.
+func (v Value) Bits(t expr.ParamType) uint64 {
+	switch t {
+	case expr.ParamF32:
+		return uint64(math.Float32bits(float32(v.F)))
+	case expr.ParamU32, expr.ParamU64:
+		return v.U
+	}
+	return uint64(uint32(v.I))
+}
+
+// Bits returns the bits of each value of a list of parameters.
+func Bits(params []*expr.Param, values []Value) []uint64 {
+	bits := make([]uint64, len(params))
+	for i, p := range params {
+		bits[i] = values[i].Bits(p.Type)
+	}
+	return bits
+}
+
 // Float returns the value of an f32 parameter. It is not rounded: a caller that
 // compares with a backend gives what the backend gets, float64(float32(v)).
 func Float(v float64) Value { return Value{F: v} }

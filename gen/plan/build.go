@@ -461,7 +461,7 @@ func (b *builder) checkInOut(s *Store) error {
 }
 
 // materialise gives a workspace to each value that another kernel than its own
-// reads.
+// reads, unless an output holds the value as it is: then it is read from there.
 func (b *builder) materialise() {
 	for i, k := range b.plan.Kernels {
 		for _, t := range k.Reads() {
@@ -469,10 +469,52 @@ func (b *builder) materialise() {
 			if !computed || j == i || slices.Contains(b.plan.Temps, t) {
 				continue
 			}
+			if out := b.plan.Kernels[j].holder(t); out != nil {
+				k.replace(t, out)
+				continue
+			}
 			b.plan.Temps = append(b.plan.Temps, t)
 			if from := b.plan.Kernels[j]; from.Place == nil || from.Place.Acc != t {
 				from.Stores = append(from.Stores, &Store{T: t, Expr: read(t)})
 			}
 		}
+	}
+}
+
+// holder returns the output in which k stores t, which it computes, as it is.
+func (k *Kernel) holder(t *expr.Tensor) *expr.Tensor {
+	for _, s := range k.Stores {
+		r, ok := s.Expr.(*expr.Read)
+		if ok && r.T == t && r.Idx == nil && s.T.Role == expr.Out && s.T.Type == t.Type && slices.Equal(s.T.Axes, t.Axes) {
+			return s.T
+		}
+	}
+	return nil
+}
+
+// replace makes k read by where it reads t; both have the same axes and type.
+func (k *Kernel) replace(t, by *expr.Tensor) {
+	in := func(e expr.Expr) expr.Expr {
+		if e == nil {
+			return nil
+		}
+		return expr.Rewrite(e, func(e expr.Expr) expr.Expr {
+			if r, ok := e.(*expr.Read); ok && r.T == t {
+				return &expr.Read{Node: r.Node, T: by, Idx: r.Idx}
+			}
+			return e
+		})
+	}
+	for _, s := range slices.Concat(k.Stages, k.Sums) {
+		s.Expr = in(s.Expr)
+	}
+	if p := k.Prod; p != nil {
+		p.A, p.B = in(p.A), in(p.B)
+	}
+	if s := k.Place; s != nil {
+		s.ID, s.Cond, s.Value = in(s.ID), in(s.Cond), in(s.Value)
+	}
+	for _, s := range k.Stores {
+		s.Expr = in(s.Expr)
 	}
 }

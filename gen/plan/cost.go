@@ -108,10 +108,13 @@ func addSpace(spaces [][]*expr.Axis, axes []*expr.Axis) [][]*expr.Axis {
 	return append(spaces, axes)
 }
 
-// BytesWritten is what k writes.
+// BytesWritten is what k always writes.
 func (k *Kernel) BytesWritten() Cost {
 	var c Cost
 	for _, t := range k.Writes() {
+		if k.Lazy(t) {
+			continue
+		}
 		c = c.add(int64(t.Type.Bytes()), t.Axes)
 	}
 	return c

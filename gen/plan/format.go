@@ -38,7 +38,11 @@ func Format(p *Plan) string {
 			fmt.Fprintf(&b, "   %s[%s] = sum over %s of %s\n", s.Let.Name, k.Chunk.Axis.Name, axisList(k.Par), expr.Format(s.Expr))
 		}
 		for _, s := range k.Stores {
-			fmt.Fprintf(&b, "   store %s = %s\n", s.T.Name, expr.Format(s.Expr))
+			fmt.Fprintf(&b, "   store %s = %s", s.T.Name, expr.Format(s.Expr))
+			if s.Lazy {
+				b.WriteString(", where a gradient reads it")
+			}
+			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "   reads %s bytes, writes %s bytes, %s flops\n", k.BytesRead(), k.BytesWritten(), k.Flops())
 	}
@@ -72,7 +76,9 @@ func (p *Plan) Least() (read, written Cost) {
 		}
 	}
 	for _, t := range p.Program.Outs {
-		written = written.add(int64(t.Type.Bytes()), t.Axes)
+		if !t.Lazy {
+			written = written.add(int64(t.Type.Bytes()), t.Axes)
+		}
 	}
 	return read, written
 }

@@ -89,6 +89,21 @@ type Stage struct {
 type Store struct {
 	T    *expr.Tensor
 	Expr expr.Expr
+	Lazy bool // only where something after the plan reads T
+}
+
+// lazyStores marks the stores of lazy outputs that no kernel of the plan reads.
+func (b *builder) lazyStores() {
+	for _, k := range b.plan.Kernels {
+		for _, s := range k.Stores {
+			s.Lazy = s.T.Lazy && !slices.ContainsFunc(b.plan.Kernels, func(k *Kernel) bool { return slices.Contains(k.Reads(), s.T) })
+		}
+	}
+}
+
+// Lazy reports whether k stores t only where something after the plan reads it.
+func (k *Kernel) Lazy(t *expr.Tensor) bool {
+	return slices.ContainsFunc(k.Stores, func(s *Store) bool { return s.T == t && s.Lazy })
 }
 
 // Product is Acc[Batch, M, N] = sum over K (the kernel's Red) of A·B. A does
@@ -198,6 +213,7 @@ func New(p *expr.Program) (*Plan, error) {
 	}
 	b.joinColumns()
 	b.splitColumns()
+	b.lazyStores()
 	if p.Family != "" && !b.hasFamily(p.Family) {
 		return nil, fmt.Errorf("%s: family is pinned to %q, but the kernels are %s", p.Name, p.Family, b.shapes())
 	}

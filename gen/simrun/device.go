@@ -3,7 +3,6 @@ package simrun
 import (
 	"context"
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/kernelgen/kgen/gen/bind"
@@ -33,7 +32,7 @@ func newLauncher(p *sim.Program, op *bind.Op, v *bind.Variant, call oracle.Call,
 	l := &launcher{program: p, op: op, variant: v, call: call, fault: make([]byte, faultBytes)}
 	l.extent = slices.Clone(sizes.Extent)
 	for _, a := range op.Axes[len(l.extent):] {
-		l.extent = append(l.extent, ceilDiv(l.product(a.ChunkOf), a.Chunk))
+		l.extent = append(l.extent, ceilDiv(bind.Product(l.extent, a.ChunkOf), a.Chunk))
 	}
 	for i, t := range v.Program.Ins {
 		l.tensors = append(l.tensors, oracle.Encode(t.Type, call.Ins[i].Data))
@@ -42,7 +41,7 @@ func newLauncher(p *sim.Program, op *bind.Op, v *bind.Variant, call oracle.Call,
 		l.tensors = append(l.tensors, unset(t.Type, elements(sizes.Shape(t))))
 	}
 	for _, t := range v.Temps {
-		l.tensors = append(l.tensors, unset(t.Type, int(l.product(t.Axes))))
+		l.tensors = append(l.tensors, unset(t.Type, int(bind.Product(l.extent, t.Axes))))
 	}
 	return l
 }
@@ -56,14 +55,6 @@ func elements(shape []int) int {
 	n := 1
 	for _, d := range shape {
 		n *= d
-	}
-	return n
-}
-
-func (l *launcher) product(axes []uint8) int64 {
-	n := int64(1)
-	for _, a := range axes {
-		n *= l.extent[a]
 	}
 	return n
 }
@@ -85,14 +76,14 @@ func (l *launcher) run(ctx context.Context) error {
 func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err error) {
 	job := sim.Job{Kernel: k.Symbol, Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.Threads, 1, 1}}
 	for i, g := range k.GPU.Grid {
-		job.Grid[i] = int(ceilDiv(l.product(g.Axes), g.Tile))
+		job.Grid[i] = int(ceilDiv(bind.Product(l.extent, g.Axes), g.Tile))
 	}
 	for slot, b := range k.Buffers {
 		job.Buffers = append(job.Buffers, sim.Buffer{Index: slot, Data: l.tensors[b.Tensor], Writable: b.Write})
 	}
 	n := len(k.Buffers)
 	if k.BlockBytes > 0 {
-		job.Buffers = append(job.Buffers, sim.Buffer{Index: n, Data: l.block(k)})
+		job.Buffers = append(job.Buffers, sim.Buffer{Index: n, Data: l.op.FillBlock(k, l.extent, oracle.Bits(l.variant.Program.Params, l.call.Params))})
 	}
 	job.Buffers = append(job.Buffers, sim.Buffer{Index: n + 1, Data: l.fault, Writable: true})
 	r, err := l.program.Run(ctx, job)
@@ -111,30 +102,6 @@ func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err 
 	}
 	l.fault = r.Buffers[len(r.Buffers)-1]
 	return true, nil
-}
-
-// block fills in the parameter block of a kernel.
-func (l *launcher) block(k *bind.Kernel) []byte {
-	b := make([]byte, k.BlockBytes)
-	for _, f := range k.Block {
-		at := b[f.Offset:]
-		if f.Size != nil {
-			binary.LittleEndian.PutUint64(at, uint64(l.product(f.Size)))
-			continue
-		}
-		v := l.call.Params[f.Param]
-		switch l.op.Params[f.Param].Type {
-		case expr.ParamF32:
-			binary.LittleEndian.PutUint32(at, math.Float32bits(float32(v.F)))
-		case expr.ParamU32:
-			binary.LittleEndian.PutUint32(at, uint32(v.U))
-		case expr.ParamU64:
-			binary.LittleEndian.PutUint64(at, v.U)
-		default:
-			binary.LittleEndian.PutUint32(at, uint32(v.I))
-		}
-	}
-	return b
 }
 
 // results reads the outputs, then the new values of the inouts.

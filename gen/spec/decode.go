@@ -211,10 +211,10 @@ func (d *decoder) save(n *node) {
 		return
 	}
 	t := d.table(n, "[save]")
-	if n.child("names") == nil {
-		d.list.Add(t.pos(), "[save] lacks the key names")
+	if n.child("names") == nil && n.child("lazy") == nil {
+		d.list.Add(t.pos(), "[save] has neither of the keys names and lazy")
 	}
-	d.spec.Save = t.texts("names")
+	d.spec.Save, d.spec.Lazy = t.texts("names"), t.texts("lazy")
 	t.finish()
 }
 

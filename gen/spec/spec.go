@@ -22,7 +22,8 @@ type Spec struct {
 	Tensors  []Tensor // in, inout, let, out and temp tables, in the order of the file
 	Axes     []Entry  // [axes]
 	Requires []Entry  // [require]
-	Save     []Text   // names of lets
+	Save     []Text   // names of lets that are outputs too
+	Lazy     []Text   // names of lets that are stored where a gradient reads them
 	Grad     *Grad
 	Pattern  Text // [fuses] pattern
 	Raw      *Raw // [raw]: the kernels are written by hand; nil when they are not

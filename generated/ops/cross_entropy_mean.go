@@ -57,6 +57,8 @@ func CrossEntropyMeanDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b 
 //	logits          [R..., V]  scores of the V classes
 //	target          [R...]     class of each row, or ignore_index
 //	count           []         number of rows not ignored
+//	top             [R...]     greatest score of each row
+//	total           [R...]     sum over each row of exp(logits - top), 0 for rows that do not count
 //	dLoss           []         cotangent of loss
 //	ignoreIndex     scalar     target value of rows that do not count; default -100
 //	labelSmoothing  scalar     share of the target spread evenly over all classes; default 0
@@ -69,21 +71,23 @@ func CrossEntropyMeanDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b 
 // It is an error to give shapes that disagree or a value of target that is
 // out of bounds. The operands are not changed, and may be one tensor or
 // share memory.
-func CrossEntropyMeanGrad[T float32 | runtime.Float16 | runtime.BFloat16](logits runtime.Tensor[T], target, count runtime.Tensor[int32], dLoss runtime.Tensor[float32], ignoreIndex int32, labelSmoothing float32) (runtime.Tensor[T], error) {
-	b := runtime.Immediate(logits.Untyped(), target.Untyped(), count.Untyped(), dLoss.Untyped())
-	dLogits := CrossEntropyMeanGradDeferred(b, logits, target, count, dLoss, ignoreIndex, labelSmoothing)
+func CrossEntropyMeanGrad[T float32 | runtime.Float16 | runtime.BFloat16](logits runtime.Tensor[T], target, count runtime.Tensor[int32], top, total, dLoss runtime.Tensor[float32], ignoreIndex int32, labelSmoothing float32) (runtime.Tensor[T], error) {
+	b := runtime.Immediate(logits.Untyped(), target.Untyped(), count.Untyped(), top.Untyped(), total.Untyped(), dLoss.Untyped())
+	dLogits := CrossEntropyMeanGradDeferred(b, logits, target, count, top, total, dLoss, ignoreIndex, labelSmoothing)
 	return dLogits, runtime.Finish(b, dLogits.Untyped())
 }
 
 // CrossEntropyMeanGradDeferred is CrossEntropyMeanGrad, recorded in b. Its
 // errors are those of CrossEntropyMeanGrad: the batch keeps the first one,
 // and Sync returns it.
-func CrossEntropyMeanGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, logits runtime.Tensor[T], target, count runtime.Tensor[int32], dLoss runtime.Tensor[float32], ignoreIndex int32, labelSmoothing float32) runtime.Tensor[T] {
+func CrossEntropyMeanGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, logits runtime.Tensor[T], target, count runtime.Tensor[int32], top, total, dLoss runtime.Tensor[float32], ignoreIndex int32, labelSmoothing float32) runtime.Tensor[T] {
 	var call runtime.Call
 	call.Begin(b, &crossEntropyMeanGradOp)
 	call.In(logits.Untyped())
 	call.In(target.Untyped())
 	call.In(count.Untyped())
+	call.In(top.Untyped())
+	call.In(total.Untyped())
 	call.In(dLoss.Untyped())
 	call.I32(ignoreIndex)
 	call.F32(labelSmoothing)
@@ -94,7 +98,7 @@ func CrossEntropyMeanGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 // crossEntropyMeanOp describes cross_entropy_mean to the runtime.
 var crossEntropyMeanOp = runtime.Op{
 	Name:  "cross_entropy_mean",
-	Hash:  0x271032c69385c5ea,
+	Hash:  0x33ded0922592a10d,
 	Built: closs.HashOfCrossEntropyMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -108,6 +112,8 @@ var crossEntropyMeanOp = runtime.Op{
 	Outs: []runtime.Arg{
 		{Name: "loss"},
 		{Name: "count"},
+		{Name: "top", Shape: []runtime.Dim{{0}}, Lazy: true},
+		{Name: "total", Shape: []runtime.Dim{{0}}, Lazy: true},
 	},
 	Params: []runtime.Param{
 		{Name: "ignore_index", Type: runtime.ParamI32},
@@ -115,8 +121,8 @@ var crossEntropyMeanOp = runtime.Op{
 	},
 	Variants: []runtime.Variant{{
 		Ins:   []runtime.DType{runtime.F32, runtime.I32},
-		Outs:  []runtime.DType{runtime.F32, runtime.I32},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.I32, Axes: []uint8{2}}, {Type: runtime.F32, Axes: []uint8{2}}},
+		Outs:  []runtime.DType{runtime.F32, runtime.I32, runtime.F32, runtime.F32},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.I32, Axes: []uint8{2}}, {Type: runtime.F32, Axes: []uint8{2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -128,7 +134,7 @@ var crossEntropyMeanOp = runtime.Op{
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 0}, {Tensor: 4}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
@@ -147,8 +153,8 @@ var crossEntropyMeanOp = runtime.Op{
 		Ref: crossEntropyMeanF32Ref,
 	}, {
 		Ins:   []runtime.DType{runtime.F16, runtime.I32},
-		Outs:  []runtime.DType{runtime.F32, runtime.I32},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.I32, Axes: []uint8{2}}, {Type: runtime.F32, Axes: []uint8{2}}},
+		Outs:  []runtime.DType{runtime.F32, runtime.I32, runtime.F32, runtime.F32},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.I32, Axes: []uint8{2}}, {Type: runtime.F32, Axes: []uint8{2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -160,7 +166,7 @@ var crossEntropyMeanOp = runtime.Op{
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 0}, {Tensor: 4}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
@@ -179,8 +185,8 @@ var crossEntropyMeanOp = runtime.Op{
 		Ref: crossEntropyMeanF16Ref,
 	}, {
 		Ins:   []runtime.DType{runtime.BF16, runtime.I32},
-		Outs:  []runtime.DType{runtime.F32, runtime.I32},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.I32, Axes: []uint8{2}}, {Type: runtime.F32, Axes: []uint8{2}}},
+		Outs:  []runtime.DType{runtime.F32, runtime.I32, runtime.F32, runtime.F32},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.I32, Axes: []uint8{2}}, {Type: runtime.F32, Axes: []uint8{2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -192,7 +198,7 @@ var crossEntropyMeanOp = runtime.Op{
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 0}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 0}, {Tensor: 4}, {Tensor: 6}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
@@ -212,7 +218,7 @@ var crossEntropyMeanOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:     &crossEntropyMeanGradOp,
-		Ins:    []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:    []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromOut, Index: 3}, {From: runtime.FromCotangent, Index: 0}},
 		Params: []uint8{0, 1},
 		Outs:   []uint8{0},
 	},
@@ -221,7 +227,7 @@ var crossEntropyMeanOp = runtime.Op{
 // crossEntropyMeanGradOp describes cross_entropy_mean_grad to the runtime.
 var crossEntropyMeanGradOp = runtime.Op{
 	Name:  "cross_entropy_mean_grad",
-	Hash:  0x271032c69385c5ea,
+	Hash:  0x33ded0922592a10d,
 	Built: closs.HashOfCrossEntropyMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -231,6 +237,8 @@ var crossEntropyMeanGradOp = runtime.Op{
 		{Name: "logits", Shape: []runtime.Dim{{0}, {1}}},
 		{Name: "target", Shape: []runtime.Dim{{0}}},
 		{Name: "count"},
+		{Name: "top", Shape: []runtime.Dim{{0}}},
+		{Name: "total", Shape: []runtime.Dim{{0}}},
 		{Name: "d_loss"},
 	},
 	Outs: []runtime.Arg{
@@ -241,44 +249,44 @@ var crossEntropyMeanGradOp = runtime.Op{
 		{Name: "label_smoothing", Type: runtime.ParamF32},
 	},
 	Variants: []runtime.Variant{{
-		Ins:  []runtime.DType{runtime.F32, runtime.I32, runtime.I32, runtime.F32},
+		Ins:  []runtime.DType{runtime.F32, runtime.I32, runtime.I32, runtime.F32, runtime.F32, runtime.F32},
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 3}, {Tensor: 2}, {Tensor: 4, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
-			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 43650},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
+			BlockBytes: 24,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},
 			C:          closs.CrossEntropyMeanGradF32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
 			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradF32Ref,
 	}, {
-		Ins:  []runtime.DType{runtime.F16, runtime.I32, runtime.I32, runtime.F32},
+		Ins:  []runtime.DType{runtime.F16, runtime.I32, runtime.I32, runtime.F32, runtime.F32, runtime.F32},
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 3}, {Tensor: 2}, {Tensor: 4, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
-			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 43650},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
+			BlockBytes: 24,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},
 			C:          closs.CrossEntropyMeanGradF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
 			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradF16Ref,
 	}, {
-		Ins:  []runtime.DType{runtime.BF16, runtime.I32, runtime.I32, runtime.F32},
+		Ins:  []runtime.DType{runtime.BF16, runtime.I32, runtime.I32, runtime.F32, runtime.F32, runtime.F32},
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 3}, {Tensor: 2}, {Tensor: 4, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
-			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 43650},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
+			BlockBytes: 24,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},
 			C:          closs.CrossEntropyMeanGradBF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
 			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradBF16Ref,

@@ -8,7 +8,7 @@ import (
 	"github.com/kernelgen/kgen/runtime"
 )
 
-// crossEntropyMeanF32Ref computes cross_entropy_mean in float64, one loop nest for each step: logits f32, target i32, loss f32, count i32.
+// crossEntropyMeanF32Ref computes cross_entropy_mean in float64, one loop nest for each step: logits f32, target i32, loss f32, count i32, top f32, total f32.
 func crossEntropyMeanF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nV := c.Size[1]
@@ -18,6 +18,8 @@ func crossEntropyMeanF32Ref(c *runtime.RefCall) {
 	t_target := runtime.RefSlice[int32](c, 1)
 	t_loss := runtime.RefSlice[float32](c, 2)
 	t_count := runtime.RefSlice[int32](c, 3)
+	t_top := runtime.RefSlice[float32](c, 4)
+	t_total := runtime.RefSlice[float32](c, 5)
 	if !runtime.RefInBounds(c, 1, t_target, nV, p_ignore_index) {
 		return
 	}
@@ -107,9 +109,19 @@ func crossEntropyMeanF32Ref(c *runtime.RefCall) {
 
 	// count
 	t_count[0] = int32(l_rows)
+
+	// top[R]
+	for iR := range nR {
+		t_top[iR] = float32(l_top[iR])
+	}
+
+	// total[R]
+	for iR := range nR {
+		t_total[iR] = float32(l_total[iR])
+	}
 }
 
-// crossEntropyMeanF16Ref computes cross_entropy_mean in float64, one loop nest for each step: logits f16, target i32, loss f32, count i32.
+// crossEntropyMeanF16Ref computes cross_entropy_mean in float64, one loop nest for each step: logits f16, target i32, loss f32, count i32, top f32, total f32.
 func crossEntropyMeanF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nV := c.Size[1]
@@ -119,6 +131,8 @@ func crossEntropyMeanF16Ref(c *runtime.RefCall) {
 	t_target := runtime.RefSlice[int32](c, 1)
 	t_loss := runtime.RefSlice[float32](c, 2)
 	t_count := runtime.RefSlice[int32](c, 3)
+	t_top := runtime.RefSlice[float32](c, 4)
+	t_total := runtime.RefSlice[float32](c, 5)
 	if !runtime.RefInBounds(c, 1, t_target, nV, p_ignore_index) {
 		return
 	}
@@ -208,9 +222,19 @@ func crossEntropyMeanF16Ref(c *runtime.RefCall) {
 
 	// count
 	t_count[0] = int32(l_rows)
+
+	// top[R]
+	for iR := range nR {
+		t_top[iR] = float32(l_top[iR])
+	}
+
+	// total[R]
+	for iR := range nR {
+		t_total[iR] = float32(l_total[iR])
+	}
 }
 
-// crossEntropyMeanBF16Ref computes cross_entropy_mean in float64, one loop nest for each step: logits bf16, target i32, loss f32, count i32.
+// crossEntropyMeanBF16Ref computes cross_entropy_mean in float64, one loop nest for each step: logits bf16, target i32, loss f32, count i32, top f32, total f32.
 func crossEntropyMeanBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nV := c.Size[1]
@@ -220,6 +244,8 @@ func crossEntropyMeanBF16Ref(c *runtime.RefCall) {
 	t_target := runtime.RefSlice[int32](c, 1)
 	t_loss := runtime.RefSlice[float32](c, 2)
 	t_count := runtime.RefSlice[int32](c, 3)
+	t_top := runtime.RefSlice[float32](c, 4)
+	t_total := runtime.RefSlice[float32](c, 5)
 	if !runtime.RefInBounds(c, 1, t_target, nV, p_ignore_index) {
 		return
 	}
@@ -309,9 +335,19 @@ func crossEntropyMeanBF16Ref(c *runtime.RefCall) {
 
 	// count
 	t_count[0] = int32(l_rows)
+
+	// top[R]
+	for iR := range nR {
+		t_top[iR] = float32(l_top[iR])
+	}
+
+	// total[R]
+	for iR := range nR {
+		t_total[iR] = float32(l_total[iR])
+	}
 }
 
-// crossEntropyMeanGradF32Ref computes cross_entropy_mean_grad in float64, one loop nest for each step: logits f32, target i32, count i32, d_loss f32, d_logits f32.
+// crossEntropyMeanGradF32Ref computes cross_entropy_mean_grad in float64, one loop nest for each step: logits f32, target i32, count i32, top f32, total f32, d_loss f32, d_logits f32.
 func crossEntropyMeanGradF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nV := c.Size[1]
@@ -320,8 +356,10 @@ func crossEntropyMeanGradF32Ref(c *runtime.RefCall) {
 	t_logits := runtime.RefSlice[float32](c, 0)
 	t_target := runtime.RefSlice[int32](c, 1)
 	t_count := runtime.RefSlice[int32](c, 2)
-	t_d_loss := runtime.RefSlice[float32](c, 3)
-	t_d_logits := runtime.RefSlice[float32](c, 4)
+	t_top := runtime.RefSlice[float32](c, 3)
+	t_total := runtime.RefSlice[float32](c, 4)
+	t_d_loss := runtime.RefSlice[float32](c, 5)
+	t_d_logits := runtime.RefSlice[float32](c, 6)
 	if !runtime.RefInBounds(c, 1, t_target, nV, p_ignore_index) {
 		return
 	}
@@ -332,38 +370,10 @@ func crossEntropyMeanGradF32Ref(c *runtime.RefCall) {
 		l_counted[iR] = int64(t_target[iR]) != p_ignore_index
 	}
 
-	// top[R]: max over V
-	l_top := make([]float64, nR)
-	for iR := range nR {
-		acc1 := math.Inf(-1)
-		for iV := range nV {
-			acc1 = max(acc1, float64(t_logits[iR*nV+iV]))
-		}
-		l_top[iR] = acc1
-	}
-
 	// base[R]
 	l_base := make([]float64, nR)
 	for iR := range nR {
-		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
-	}
-
-	// logits_exp[R, V]
-	l_logits_exp := make([]float64, nR*nV)
-	for iR := range nR {
-		for iV := range nV {
-			l_logits_exp[iR*nV+iV] = math.Exp(float64(t_logits[iR*nV+iV]) - l_base[iR])
-		}
-	}
-
-	// total[R]: sum over V
-	l_total := make([]float64, nR)
-	for iR := range nR {
-		acc2 := 0.0
-		for iV := range nV {
-			acc2 += runtime.Where(l_counted[iR], l_logits_exp[iR*nV+iV], 0.0)
-		}
-		l_total[iR] = acc2
+		l_base[iR] = runtime.Where(math.IsInf(float64(t_top[iR]), 0) && float64(t_top[iR]) < 0.0, 0.0, float64(t_top[iR]))
 	}
 
 	// d_average[R]
@@ -387,18 +397,18 @@ func crossEntropyMeanGradF32Ref(c *runtime.RefCall) {
 	// d_total[R]
 	l_d_total := make([]float64, nR)
 	for iR := range nR {
-		l_d_total[iR] = runtime.Where(l_counted[iR], l_d_logtotal[iR]/l_total[iR], 0.0)
+		l_d_total[iR] = runtime.Where(l_counted[iR], l_d_logtotal[iR]/float64(t_total[iR]), 0.0)
 	}
 
 	// d_logits[R, V]
 	for iR := range nR {
 		for iV := range nV {
-			t_d_logits[iR*nV+iV] = float32(l_d_average[iR]/float64(max(nV, 1)) + runtime.Where(int64(t_target[iR]) == iV, l_d_hit[iR], 0.0) + runtime.Where(l_counted[iR], l_d_total[iR]*l_logits_exp[iR*nV+iV], 0.0))
+			t_d_logits[iR*nV+iV] = float32(l_d_average[iR]/float64(max(nV, 1)) + runtime.Where(int64(t_target[iR]) == iV, l_d_hit[iR], 0.0) + runtime.Where(l_counted[iR], l_d_total[iR]*math.Exp(float64(t_logits[iR*nV+iV])-l_base[iR]), 0.0))
 		}
 	}
 }
 
-// crossEntropyMeanGradF16Ref computes cross_entropy_mean_grad in float64, one loop nest for each step: logits f16, target i32, count i32, d_loss f32, d_logits f16.
+// crossEntropyMeanGradF16Ref computes cross_entropy_mean_grad in float64, one loop nest for each step: logits f16, target i32, count i32, top f32, total f32, d_loss f32, d_logits f16.
 func crossEntropyMeanGradF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nV := c.Size[1]
@@ -407,8 +417,10 @@ func crossEntropyMeanGradF16Ref(c *runtime.RefCall) {
 	t_logits := runtime.RefSlice[runtime.Float16](c, 0)
 	t_target := runtime.RefSlice[int32](c, 1)
 	t_count := runtime.RefSlice[int32](c, 2)
-	t_d_loss := runtime.RefSlice[float32](c, 3)
-	t_d_logits := runtime.RefSlice[runtime.Float16](c, 4)
+	t_top := runtime.RefSlice[float32](c, 3)
+	t_total := runtime.RefSlice[float32](c, 4)
+	t_d_loss := runtime.RefSlice[float32](c, 5)
+	t_d_logits := runtime.RefSlice[runtime.Float16](c, 6)
 	if !runtime.RefInBounds(c, 1, t_target, nV, p_ignore_index) {
 		return
 	}
@@ -419,38 +431,10 @@ func crossEntropyMeanGradF16Ref(c *runtime.RefCall) {
 		l_counted[iR] = int64(t_target[iR]) != p_ignore_index
 	}
 
-	// top[R]: max over V
-	l_top := make([]float64, nR)
-	for iR := range nR {
-		acc1 := math.Inf(-1)
-		for iV := range nV {
-			acc1 = max(acc1, float64(t_logits[iR*nV+iV].Float32()))
-		}
-		l_top[iR] = acc1
-	}
-
 	// base[R]
 	l_base := make([]float64, nR)
 	for iR := range nR {
-		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
-	}
-
-	// logits_exp[R, V]
-	l_logits_exp := make([]float64, nR*nV)
-	for iR := range nR {
-		for iV := range nV {
-			l_logits_exp[iR*nV+iV] = math.Exp(float64(t_logits[iR*nV+iV].Float32()) - l_base[iR])
-		}
-	}
-
-	// total[R]: sum over V
-	l_total := make([]float64, nR)
-	for iR := range nR {
-		acc2 := 0.0
-		for iV := range nV {
-			acc2 += runtime.Where(l_counted[iR], l_logits_exp[iR*nV+iV], 0.0)
-		}
-		l_total[iR] = acc2
+		l_base[iR] = runtime.Where(math.IsInf(float64(t_top[iR]), 0) && float64(t_top[iR]) < 0.0, 0.0, float64(t_top[iR]))
 	}
 
 	// d_average[R]
@@ -474,18 +458,18 @@ func crossEntropyMeanGradF16Ref(c *runtime.RefCall) {
 	// d_total[R]
 	l_d_total := make([]float64, nR)
 	for iR := range nR {
-		l_d_total[iR] = runtime.Where(l_counted[iR], l_d_logtotal[iR]/l_total[iR], 0.0)
+		l_d_total[iR] = runtime.Where(l_counted[iR], l_d_logtotal[iR]/float64(t_total[iR]), 0.0)
 	}
 
 	// d_logits[R, V]
 	for iR := range nR {
 		for iV := range nV {
-			t_d_logits[iR*nV+iV] = runtime.ToFloat16(float32(l_d_average[iR]/float64(max(nV, 1)) + runtime.Where(int64(t_target[iR]) == iV, l_d_hit[iR], 0.0) + runtime.Where(l_counted[iR], l_d_total[iR]*l_logits_exp[iR*nV+iV], 0.0)))
+			t_d_logits[iR*nV+iV] = runtime.ToFloat16(float32(l_d_average[iR]/float64(max(nV, 1)) + runtime.Where(int64(t_target[iR]) == iV, l_d_hit[iR], 0.0) + runtime.Where(l_counted[iR], l_d_total[iR]*math.Exp(float64(t_logits[iR*nV+iV].Float32())-l_base[iR]), 0.0)))
 		}
 	}
 }
 
-// crossEntropyMeanGradBF16Ref computes cross_entropy_mean_grad in float64, one loop nest for each step: logits bf16, target i32, count i32, d_loss f32, d_logits bf16.
+// crossEntropyMeanGradBF16Ref computes cross_entropy_mean_grad in float64, one loop nest for each step: logits bf16, target i32, count i32, top f32, total f32, d_loss f32, d_logits bf16.
 func crossEntropyMeanGradBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nV := c.Size[1]
@@ -494,8 +478,10 @@ func crossEntropyMeanGradBF16Ref(c *runtime.RefCall) {
 	t_logits := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_target := runtime.RefSlice[int32](c, 1)
 	t_count := runtime.RefSlice[int32](c, 2)
-	t_d_loss := runtime.RefSlice[float32](c, 3)
-	t_d_logits := runtime.RefSlice[runtime.BFloat16](c, 4)
+	t_top := runtime.RefSlice[float32](c, 3)
+	t_total := runtime.RefSlice[float32](c, 4)
+	t_d_loss := runtime.RefSlice[float32](c, 5)
+	t_d_logits := runtime.RefSlice[runtime.BFloat16](c, 6)
 	if !runtime.RefInBounds(c, 1, t_target, nV, p_ignore_index) {
 		return
 	}
@@ -506,38 +492,10 @@ func crossEntropyMeanGradBF16Ref(c *runtime.RefCall) {
 		l_counted[iR] = int64(t_target[iR]) != p_ignore_index
 	}
 
-	// top[R]: max over V
-	l_top := make([]float64, nR)
-	for iR := range nR {
-		acc1 := math.Inf(-1)
-		for iV := range nV {
-			acc1 = max(acc1, float64(t_logits[iR*nV+iV].Float32()))
-		}
-		l_top[iR] = acc1
-	}
-
 	// base[R]
 	l_base := make([]float64, nR)
 	for iR := range nR {
-		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
-	}
-
-	// logits_exp[R, V]
-	l_logits_exp := make([]float64, nR*nV)
-	for iR := range nR {
-		for iV := range nV {
-			l_logits_exp[iR*nV+iV] = math.Exp(float64(t_logits[iR*nV+iV].Float32()) - l_base[iR])
-		}
-	}
-
-	// total[R]: sum over V
-	l_total := make([]float64, nR)
-	for iR := range nR {
-		acc2 := 0.0
-		for iV := range nV {
-			acc2 += runtime.Where(l_counted[iR], l_logits_exp[iR*nV+iV], 0.0)
-		}
-		l_total[iR] = acc2
+		l_base[iR] = runtime.Where(math.IsInf(float64(t_top[iR]), 0) && float64(t_top[iR]) < 0.0, 0.0, float64(t_top[iR]))
 	}
 
 	// d_average[R]
@@ -561,13 +519,13 @@ func crossEntropyMeanGradBF16Ref(c *runtime.RefCall) {
 	// d_total[R]
 	l_d_total := make([]float64, nR)
 	for iR := range nR {
-		l_d_total[iR] = runtime.Where(l_counted[iR], l_d_logtotal[iR]/l_total[iR], 0.0)
+		l_d_total[iR] = runtime.Where(l_counted[iR], l_d_logtotal[iR]/float64(t_total[iR]), 0.0)
 	}
 
 	// d_logits[R, V]
 	for iR := range nR {
 		for iV := range nV {
-			t_d_logits[iR*nV+iV] = runtime.ToBFloat16(float32(l_d_average[iR]/float64(max(nV, 1)) + runtime.Where(int64(t_target[iR]) == iV, l_d_hit[iR], 0.0) + runtime.Where(l_counted[iR], l_d_total[iR]*l_logits_exp[iR*nV+iV], 0.0)))
+			t_d_logits[iR*nV+iV] = runtime.ToBFloat16(float32(l_d_average[iR]/float64(max(nV, 1)) + runtime.Where(int64(t_target[iR]) == iV, l_d_hit[iR], 0.0) + runtime.Where(l_counted[iR], l_d_total[iR]*math.Exp(float64(t_logits[iR*nV+iV].Float32())-l_base[iR]), 0.0)))
 		}
 	}
 }

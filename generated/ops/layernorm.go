@@ -22,8 +22,8 @@ const LayerNormEps float32 = 1e-05
 //	beta    [D]        shift of each column
 //	eps     scalar     added to the variance; default 1e-05
 //	→ y     [R..., D]  same shape as x
-//	→ mean  [R...]
-//	→ rstd  [R...]
+//	→ mean  [R...]     mean of each row
+//	→ rstd  [R...]     1/sqrt(variance + eps) of each row
 //
 // Source: Ba, Kiros and Hinton, Layer Normalization, 2016, eq. 3 and 4.
 //
@@ -53,7 +53,7 @@ func LayerNormDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 //
 //	x         [R..., D]  rows to normalise
 //	gamma     [D]        scale of each column
-//	rstd      [R...]
+//	rstd      [R...]     1/sqrt(variance + eps) of each row
 //	dY        [R..., D]  cotangent of y
 //	→ dX      [R..., D]  cotangent of x
 //	→ dGamma  [D]        cotangent of gamma
@@ -86,7 +86,7 @@ func LayerNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *ru
 // layerNormOp describes layernorm to the runtime.
 var layerNormOp = runtime.Op{
 	Name:  "layernorm",
-	Hash:  0x9655c2fe6d4f7e95,
+	Hash:  0x3cc0c8883f392802,
 	Built: crows.HashOfLayerNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -99,8 +99,8 @@ var layerNormOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "y", Shape: []runtime.Dim{{0}, {1}}},
-		{Name: "mean", Shape: []runtime.Dim{{0}}, Save: true},
-		{Name: "rstd", Shape: []runtime.Dim{{0}}, Save: true},
+		{Name: "mean", Shape: []runtime.Dim{{0}}},
+		{Name: "rstd", Shape: []runtime.Dim{{0}}},
 	},
 	Params: []runtime.Param{
 		{Name: "eps", Type: runtime.ParamF32},
@@ -155,7 +155,7 @@ var layerNormOp = runtime.Op{
 // layerNormGradOp describes layernorm_grad to the runtime.
 var layerNormGradOp = runtime.Op{
 	Name:  "layernorm_grad",
-	Hash:  0x9655c2fe6d4f7e95,
+	Hash:  0x3cc0c8883f392802,
 	Built: crows.HashOfLayerNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},

@@ -21,8 +21,8 @@ const LayerNormGELUMatMulBiasEps float32 = 1e-05
 //	bias    [N]        added to every row
 //	eps     scalar     added to the variance; default 1e-05
 //	→ y     [R..., N]  one row for each row of x
-//	→ mean  [R...]
-//	→ rstd  [R...]
+//	→ mean  [R...]     mean of each row
+//	→ rstd  [R...]     1/sqrt(variance + eps) of each row
 //
 // Here tb is n.
 //
@@ -64,8 +64,8 @@ func LayerNormGELUMatMulBiasNDeferred[T float32 | runtime.Float16 | runtime.BFlo
 //	bias    [N]        added to every row
 //	eps     scalar     added to the variance; default 1e-05
 //	→ y     [R..., N]  one row for each row of x
-//	→ mean  [R...]
-//	→ rstd  [R...]
+//	→ mean  [R...]     mean of each row
+//	→ rstd  [R...]     1/sqrt(variance + eps) of each row
 //
 // Here tb is t.
 //
@@ -104,7 +104,7 @@ func LayerNormGELUMatMulBiasTDeferred[T float32 | runtime.Float16 | runtime.BFlo
 //	gamma     [K]        scale of each column
 //	beta      [K]        shift of each column
 //	w         [K, N]     weights, transposed when tb is t
-//	rstd      [R...]
+//	rstd      [R...]     1/sqrt(variance + eps) of each row
 //	dY        [R..., N]  cotangent of y
 //	→ dX      [R..., K]  cotangent of x
 //	→ dGamma  [K]        cotangent of gamma
@@ -149,7 +149,7 @@ func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.
 //	gamma     [K]        scale of each column
 //	beta      [K]        shift of each column
 //	w         [N, K]     weights, transposed when tb is t
-//	rstd      [R...]
+//	rstd      [R...]     1/sqrt(variance + eps) of each row
 //	dY        [R..., N]  cotangent of y
 //	→ dX      [R..., K]  cotangent of x
 //	→ dGamma  [K]        cotangent of gamma
@@ -189,7 +189,7 @@ func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.
 // layerNormGELUMatMulBiasNOp describes layernorm_gelu_matmul_bias (n) to the runtime.
 var layerNormGELUMatMulBiasNOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias",
-	Hash:  0xe4a8b60e4db088c9,
+	Hash:  0x4e3241c0aa3838e1,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -205,8 +205,8 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "y", Shape: []runtime.Dim{{0}, {2}}},
-		{Name: "mean", Shape: []runtime.Dim{{0}}, Save: true},
-		{Name: "rstd", Shape: []runtime.Dim{{0}}, Save: true},
+		{Name: "mean", Shape: []runtime.Dim{{0}}},
+		{Name: "rstd", Shape: []runtime.Dim{{0}}},
 	},
 	Params: []runtime.Param{
 		{Name: "eps", Type: runtime.ParamF32},
@@ -291,7 +291,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 // layerNormGELUMatMulBiasTOp describes layernorm_gelu_matmul_bias (t) to the runtime.
 var layerNormGELUMatMulBiasTOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias",
-	Hash:  0xe4a8b60e4db088c9,
+	Hash:  0x4e3241c0aa3838e1,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -307,8 +307,8 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "y", Shape: []runtime.Dim{{0}, {2}}},
-		{Name: "mean", Shape: []runtime.Dim{{0}}, Save: true},
-		{Name: "rstd", Shape: []runtime.Dim{{0}}, Save: true},
+		{Name: "mean", Shape: []runtime.Dim{{0}}},
+		{Name: "rstd", Shape: []runtime.Dim{{0}}},
 	},
 	Params: []runtime.Param{
 		{Name: "eps", Type: runtime.ParamF32},
@@ -393,7 +393,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 // layerNormGELUMatMulBiasGradNOp describes layernorm_gelu_matmul_bias_grad (n) to the runtime.
 var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias_grad",
-	Hash:  0xe4a8b60e4db088c9,
+	Hash:  0x4e3241c0aa3838e1,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -613,7 +613,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 // layerNormGELUMatMulBiasGradTOp describes layernorm_gelu_matmul_bias_grad (t) to the runtime.
 var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias_grad",
-	Hash:  0xe4a8b60e4db088c9,
+	Hash:  0x4e3241c0aa3838e1,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},

@@ -45,37 +45,39 @@ func LoRADeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime
 // LoRAGrad computes the gradient of LoRA: the cotangents of its operands
 // from those of its results.
 //
-//	x      [R..., I]  inputs
-//	w      [I, O]     frozen weights
-//	a      [I, Rank]  first factor of the correction
-//	b      [Rank, O]  second factor of the correction
-//	dY     [R..., O]  cotangent of y
-//	alpha  scalar     scale of the correction, divided by its rank
-//	→ dX   [R..., I]  cotangent of x
-//	→ dW   [I, O]     cotangent of w
-//	→ dA   [I, Rank]  cotangent of a
-//	→ dB   [Rank, O]  cotangent of b
+//	x      [R..., I]     inputs
+//	w      [I, O]        frozen weights
+//	a      [I, Rank]     first factor of the correction
+//	b      [Rank, O]     second factor of the correction
+//	down   [R..., Rank]  x a
+//	dY     [R..., O]     cotangent of y
+//	alpha  scalar        scale of the correction, divided by its rank
+//	→ dX   [R..., I]     cotangent of x
+//	→ dW   [I, O]        cotangent of w
+//	→ dA   [I, Rank]     cotangent of a
+//	→ dB   [Rank, O]     cotangent of b
 //
 // Source: Hu et al., LoRA: Low-Rank Adaptation of Large Language Models,
 // 2021, eq. 3 and section 4.1.
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LoRAGrad[T float32 | runtime.Float16 | runtime.BFloat16](x, w, a, b, dY runtime.Tensor[T], alpha float32) (dX, dW, dA, dB runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(x.Untyped(), w.Untyped(), a.Untyped(), b.Untyped(), dY.Untyped())
-	dX, dW, dA, dB = LoRAGradDeferred(batch, x, w, a, b, dY, alpha)
+func LoRAGrad[T float32 | runtime.Float16 | runtime.BFloat16](x, w, a, b runtime.Tensor[T], down runtime.Tensor[float32], dY runtime.Tensor[T], alpha float32) (dX, dW, dA, dB runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(x.Untyped(), w.Untyped(), a.Untyped(), b.Untyped(), down.Untyped(), dY.Untyped())
+	dX, dW, dA, dB = LoRAGradDeferred(batch, x, w, a, b, down, dY, alpha)
 	return dX, dW, dA, dB, runtime.Finish(batch, dX.Untyped(), dW.Untyped(), dA.Untyped(), dB.Untyped())
 }
 
 // LoRAGradDeferred is LoRAGrad, recorded in batch. Its errors are those of
 // LoRAGrad: the batch keeps the first one, and Sync returns it.
-func LoRAGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, x, w, a, b, dY runtime.Tensor[T], alpha float32) (dX, dW, dA, dB runtime.Tensor[T]) {
+func LoRAGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, x, w, a, b runtime.Tensor[T], down runtime.Tensor[float32], dY runtime.Tensor[T], alpha float32) (dX, dW, dA, dB runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &loRAGradOp)
 	call.In(x.Untyped())
 	call.In(w.Untyped())
 	call.In(a.Untyped())
 	call.In(b.Untyped())
+	call.In(down.Untyped())
 	call.In(dY.Untyped())
 	call.F32(alpha)
 	call.Record("")
@@ -85,7 +87,7 @@ func LoRAGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *run
 // loRAOp describes lora to the runtime.
 var loRAOp = runtime.Op{
 	Name:  "lora",
-	Hash:  0xb34a6854da927784,
+	Hash:  0xb6ebaaa5ce2e4eae,
 	Built: cmatmul.HashOfLoRA,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -101,14 +103,15 @@ var loRAOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "y", Shape: []runtime.Dim{{0}, {2}}},
+		{Name: "down", Shape: []runtime.Dim{{0}, {3}}, Lazy: true},
 	},
 	Params: []runtime.Param{
 		{Name: "alpha", Type: runtime.ParamF32},
 	},
 	Variants: []runtime.Variant{{
 		Ins:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Outs:  []runtime.DType{runtime.F32},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 2}}},
+		Outs:  []runtime.DType{runtime.F32, runtime.F32},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_lora_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 6, Write: true}},
@@ -137,8 +140,8 @@ var loRAOp = runtime.Op{
 		Ref: loRAF32Ref,
 	}, {
 		Ins:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
-		Outs:  []runtime.DType{runtime.F16},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 2}}},
+		Outs:  []runtime.DType{runtime.F16, runtime.F32},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_lora_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 6, Write: true}},
@@ -167,8 +170,8 @@ var loRAOp = runtime.Op{
 		Ref: loRAF16Ref,
 	}, {
 		Ins:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:  []runtime.DType{runtime.BF16},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 2}}},
+		Outs:  []runtime.DType{runtime.BF16, runtime.F32},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_lora_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 6, Write: true}},
@@ -198,7 +201,7 @@ var loRAOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:     &loRAGradOp,
-		Ins:    []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:    []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Params: []uint8{0},
 		Outs:   []uint8{0, 1, 2, 3},
 	},
@@ -207,7 +210,7 @@ var loRAOp = runtime.Op{
 // loRAGradOp describes lora_grad to the runtime.
 var loRAGradOp = runtime.Op{
 	Name:  "lora_grad",
-	Hash:  0xb34a6854da927784,
+	Hash:  0xb6ebaaa5ce2e4eae,
 	Built: cmatmul.HashOfLoRA,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -220,6 +223,7 @@ var loRAGradOp = runtime.Op{
 		{Name: "w", Shape: []runtime.Dim{{1}, {2}}},
 		{Name: "a", Shape: []runtime.Dim{{1}, {3}}},
 		{Name: "b", Shape: []runtime.Dim{{3}, {2}}},
+		{Name: "down", Shape: []runtime.Dim{{0}, {3}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {2}}},
 	},
 	Outs: []runtime.Arg{
@@ -232,212 +236,188 @@ var loRAGradOp = runtime.Op{
 		{Name: "alpha", Type: runtime.ParamF32},
 	},
 	Variants: []runtime.Variant{{
-		Ins:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
+		Ins:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:  []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{0, 3}}},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_lora_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 12, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
-		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f32_1",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
-			C:          cmatmul.LoRAGradF322,
+			C:          cmatmul.LoRAGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 9}, {Tensor: 3}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f32_2",
+			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 3}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF323,
+			C:          cmatmul.LoRAGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 2}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f32_3",
+			Buffers:    []runtime.Buffer{{Tensor: 11}, {Tensor: 2}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
+			C:          cmatmul.LoRAGradF323,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_lora_grad_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 11}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
-			C:          cmatmul.LoRAGradF325,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
-		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f32_6",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF326,
+			C:          cmatmul.LoRAGradF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f32_7",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 10}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f32_6",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF327,
+			C:          cmatmul.LoRAGradF326,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f32_8",
-			Buffers:    []runtime.Buffer{{Tensor: 12}, {Tensor: 9}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f32_7",
+			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 10}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{3}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF328,
+			C:          cmatmul.LoRAGradF327,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
 		}},
 		Ref: loRAGradF32Ref,
 	}, {
-		Ins:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:  []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{0, 3}}},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_lora_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 12, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
-		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
-			C:          cmatmul.LoRAGradF162,
+			C:          cmatmul.LoRAGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 9}, {Tensor: 3}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 3}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF163,
+			C:          cmatmul.LoRAGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 2}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 11}, {Tensor: 2}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
+			C:          cmatmul.LoRAGradF163,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_lora_grad_f16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 11}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
-			C:          cmatmul.LoRAGradF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
-		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f16_6",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF166,
+			C:          cmatmul.LoRAGradF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f16_7",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 10}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF167,
+			C:          cmatmul.LoRAGradF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_f16_8",
-			Buffers:    []runtime.Buffer{{Tensor: 12}, {Tensor: 9}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_f16_7",
+			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 10}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{3}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradF168,
+			C:          cmatmul.LoRAGradF167,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
 		}},
 		Ref: loRAGradF16Ref,
 	}, {
-		Ins:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:  []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{0, 3}}},
+		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_lora_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 12, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRABF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
-		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_bf16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
-			C:          cmatmul.LoRAGradBF162,
+			C:          cmatmul.LoRAGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_bf16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 9}, {Tensor: 3}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_bf16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 3}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradBF163,
+			C:          cmatmul.LoRAGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 2}, {Tensor: 11, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_bf16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 11}, {Tensor: 2}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
+			C:          cmatmul.LoRAGradBF163,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+		}, {
+			Symbol:     "kg_dd4f7221_lora_grad_bf16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 11}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
-			C:          cmatmul.LoRAGradBF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
-		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_bf16_6",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradBF166,
+			C:          cmatmul.LoRAGradBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_bf16_7",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 10}, {Tensor: 7, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_bf16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradBF167,
+			C:          cmatmul.LoRAGradBF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 		}, {
-			Symbol:     "kg_dd4f7221_lora_grad_bf16_8",
-			Buffers:    []runtime.Buffer{{Tensor: 12}, {Tensor: 9}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_lora_grad_bf16_7",
+			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 10}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{3}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LoRAGradBF168,
+			C:          cmatmul.LoRAGradBF167,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
 		}},
 		Ref: loRAGradBF16Ref,

@@ -4,7 +4,7 @@ package ops
 
 import "github.com/kernelgen/kgen/runtime"
 
-// loRAF32Ref computes lora in float64, one loop nest for each step: x f32, w f32, a f32, b f32, y f32.
+// loRAF32Ref computes lora in float64, one loop nest for each step: x f32, w f32, a f32, b f32, y f32, down f32.
 func loRAF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nI := c.Size[1]
@@ -16,6 +16,7 @@ func loRAF32Ref(c *runtime.RefCall) {
 	t_a := runtime.RefSlice[float32](c, 2)
 	t_b := runtime.RefSlice[float32](c, 3)
 	t_y := runtime.RefSlice[float32](c, 4)
+	t_down := runtime.RefSlice[float32](c, 5)
 
 	// base[R, O]: sum over I
 	l_base := make([]float64, nR*nO)
@@ -59,9 +60,16 @@ func loRAF32Ref(c *runtime.RefCall) {
 			t_y[iR*nO+iO] = float32(l_base[iR*nO+iO] + p_alpha/float64(max(nRank, 1))*l_up[iR*nO+iO])
 		}
 	}
+
+	// down[R, Rank]
+	for iR := range nR {
+		for iRank := range nRank {
+			t_down[iR*nRank+iRank] = float32(l_down[iR*nRank+iRank])
+		}
+	}
 }
 
-// loRAF16Ref computes lora in float64, one loop nest for each step: x f16, w f16, a f16, b f16, y f16.
+// loRAF16Ref computes lora in float64, one loop nest for each step: x f16, w f16, a f16, b f16, y f16, down f32.
 func loRAF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nI := c.Size[1]
@@ -73,6 +81,7 @@ func loRAF16Ref(c *runtime.RefCall) {
 	t_a := runtime.RefSlice[runtime.Float16](c, 2)
 	t_b := runtime.RefSlice[runtime.Float16](c, 3)
 	t_y := runtime.RefSlice[runtime.Float16](c, 4)
+	t_down := runtime.RefSlice[float32](c, 5)
 
 	// base[R, O]: sum over I
 	l_base := make([]float64, nR*nO)
@@ -116,9 +125,16 @@ func loRAF16Ref(c *runtime.RefCall) {
 			t_y[iR*nO+iO] = runtime.ToFloat16(float32(l_base[iR*nO+iO] + p_alpha/float64(max(nRank, 1))*l_up[iR*nO+iO]))
 		}
 	}
+
+	// down[R, Rank]
+	for iR := range nR {
+		for iRank := range nRank {
+			t_down[iR*nRank+iRank] = float32(l_down[iR*nRank+iRank])
+		}
+	}
 }
 
-// loRABF16Ref computes lora in float64, one loop nest for each step: x bf16, w bf16, a bf16, b bf16, y bf16.
+// loRABF16Ref computes lora in float64, one loop nest for each step: x bf16, w bf16, a bf16, b bf16, y bf16, down f32.
 func loRABF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nI := c.Size[1]
@@ -130,6 +146,7 @@ func loRABF16Ref(c *runtime.RefCall) {
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_y := runtime.RefSlice[runtime.BFloat16](c, 4)
+	t_down := runtime.RefSlice[float32](c, 5)
 
 	// base[R, O]: sum over I
 	l_base := make([]float64, nR*nO)
@@ -173,9 +190,16 @@ func loRABF16Ref(c *runtime.RefCall) {
 			t_y[iR*nO+iO] = runtime.ToBFloat16(float32(l_base[iR*nO+iO] + p_alpha/float64(max(nRank, 1))*l_up[iR*nO+iO]))
 		}
 	}
+
+	// down[R, Rank]
+	for iR := range nR {
+		for iRank := range nRank {
+			t_down[iR*nRank+iRank] = float32(l_down[iR*nRank+iRank])
+		}
+	}
 }
 
-// loRAGradF32Ref computes lora_grad in float64, one loop nest for each step: x f32, w f32, a f32, b f32, d_y f32, d_x f32, d_w f32, d_a f32, d_b f32.
+// loRAGradF32Ref computes lora_grad in float64, one loop nest for each step: x f32, w f32, a f32, b f32, down f32, d_y f32, d_x f32, d_w f32, d_a f32, d_b f32.
 func loRAGradF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nI := c.Size[1]
@@ -186,23 +210,12 @@ func loRAGradF32Ref(c *runtime.RefCall) {
 	t_w := runtime.RefSlice[float32](c, 1)
 	t_a := runtime.RefSlice[float32](c, 2)
 	t_b := runtime.RefSlice[float32](c, 3)
-	t_d_y := runtime.RefSlice[float32](c, 4)
-	t_d_x := runtime.RefSlice[float32](c, 5)
-	t_d_w := runtime.RefSlice[float32](c, 6)
-	t_d_a := runtime.RefSlice[float32](c, 7)
-	t_d_b := runtime.RefSlice[float32](c, 8)
-
-	// down[R, Rank]: sum over I
-	l_down := make([]float64, nR*nRank)
-	for iR := range nR {
-		for iRank := range nRank {
-			acc1 := 0.0
-			for iI := range nI {
-				acc1 += float64(t_x[iR*nI+iI]) * float64(t_a[iI*nRank+iRank])
-			}
-			l_down[iR*nRank+iRank] = acc1
-		}
-	}
+	t_down := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[float32](c, 5)
+	t_d_x := runtime.RefSlice[float32](c, 6)
+	t_d_w := runtime.RefSlice[float32](c, 7)
+	t_d_a := runtime.RefSlice[float32](c, 8)
+	t_d_b := runtime.RefSlice[float32](c, 9)
 
 	// d_up[R, O]
 	l_d_up := make([]float64, nR*nO)
@@ -216,11 +229,11 @@ func loRAGradF32Ref(c *runtime.RefCall) {
 	l_d_down := make([]float64, nR*nRank)
 	for iR := range nR {
 		for iRank := range nRank {
-			acc2 := 0.0
+			acc1 := 0.0
 			for iO := range nO {
-				acc2 += l_d_up[iR*nO+iO] * float64(t_b[iRank*nO+iO])
+				acc1 += l_d_up[iR*nO+iO] * float64(t_b[iRank*nO+iO])
 			}
-			l_d_down[iR*nRank+iRank] = acc2
+			l_d_down[iR*nRank+iRank] = acc1
 		}
 	}
 
@@ -228,11 +241,11 @@ func loRAGradF32Ref(c *runtime.RefCall) {
 	l_d_x_part := make([]float64, nR*nI)
 	for iR := range nR {
 		for iI := range nI {
-			acc3 := 0.0
+			acc2 := 0.0
 			for iRank := range nRank {
-				acc3 += l_d_down[iR*nRank+iRank] * float64(t_a[iI*nRank+iRank])
+				acc2 += l_d_down[iR*nRank+iRank] * float64(t_a[iI*nRank+iRank])
 			}
-			l_d_x_part[iR*nI+iI] = acc3
+			l_d_x_part[iR*nI+iI] = acc2
 		}
 	}
 
@@ -240,44 +253,44 @@ func loRAGradF32Ref(c *runtime.RefCall) {
 	l_d_x_part_2 := make([]float64, nR*nI)
 	for iR := range nR {
 		for iI := range nI {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iO := range nO {
-				acc4 += float64(t_d_y[iR*nO+iO]) * float64(t_w[iI*nO+iO])
+				acc3 += float64(t_d_y[iR*nO+iO]) * float64(t_w[iI*nO+iO])
 			}
-			l_d_x_part_2[iR*nI+iI] = acc4
+			l_d_x_part_2[iR*nI+iI] = acc3
 		}
 	}
 
 	// d_w[I, O]: sum over R
 	for iI := range nI {
 		for iO := range nO {
-			acc5 := 0.0
+			acc4 := 0.0
 			for iR := range nR {
-				acc5 += float64(t_d_y[iR*nO+iO]) * float64(t_x[iR*nI+iI])
+				acc4 += float64(t_d_y[iR*nO+iO]) * float64(t_x[iR*nI+iI])
 			}
-			t_d_w[iI*nO+iO] = float32(acc5)
+			t_d_w[iI*nO+iO] = float32(acc4)
 		}
 	}
 
 	// d_a[I, Rank]: sum over R
 	for iI := range nI {
 		for iRank := range nRank {
-			acc6 := 0.0
+			acc5 := 0.0
 			for iR := range nR {
-				acc6 += l_d_down[iR*nRank+iRank] * float64(t_x[iR*nI+iI])
+				acc5 += l_d_down[iR*nRank+iRank] * float64(t_x[iR*nI+iI])
 			}
-			t_d_a[iI*nRank+iRank] = float32(acc6)
+			t_d_a[iI*nRank+iRank] = float32(acc5)
 		}
 	}
 
 	// d_b[Rank, O]: sum over R
 	for iRank := range nRank {
 		for iO := range nO {
-			acc7 := 0.0
+			acc6 := 0.0
 			for iR := range nR {
-				acc7 += l_d_up[iR*nO+iO] * l_down[iR*nRank+iRank]
+				acc6 += l_d_up[iR*nO+iO] * float64(t_down[iR*nRank+iRank])
 			}
-			t_d_b[iRank*nO+iO] = float32(acc7)
+			t_d_b[iRank*nO+iO] = float32(acc6)
 		}
 	}
 
@@ -289,7 +302,7 @@ func loRAGradF32Ref(c *runtime.RefCall) {
 	}
 }
 
-// loRAGradF16Ref computes lora_grad in float64, one loop nest for each step: x f16, w f16, a f16, b f16, d_y f16, d_x f16, d_w f16, d_a f16, d_b f16.
+// loRAGradF16Ref computes lora_grad in float64, one loop nest for each step: x f16, w f16, a f16, b f16, down f32, d_y f16, d_x f16, d_w f16, d_a f16, d_b f16.
 func loRAGradF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nI := c.Size[1]
@@ -300,23 +313,12 @@ func loRAGradF16Ref(c *runtime.RefCall) {
 	t_w := runtime.RefSlice[runtime.Float16](c, 1)
 	t_a := runtime.RefSlice[runtime.Float16](c, 2)
 	t_b := runtime.RefSlice[runtime.Float16](c, 3)
-	t_d_y := runtime.RefSlice[runtime.Float16](c, 4)
-	t_d_x := runtime.RefSlice[runtime.Float16](c, 5)
-	t_d_w := runtime.RefSlice[runtime.Float16](c, 6)
-	t_d_a := runtime.RefSlice[runtime.Float16](c, 7)
-	t_d_b := runtime.RefSlice[runtime.Float16](c, 8)
-
-	// down[R, Rank]: sum over I
-	l_down := make([]float64, nR*nRank)
-	for iR := range nR {
-		for iRank := range nRank {
-			acc1 := 0.0
-			for iI := range nI {
-				acc1 += float64(t_x[iR*nI+iI].Float32()) * float64(t_a[iI*nRank+iRank].Float32())
-			}
-			l_down[iR*nRank+iRank] = acc1
-		}
-	}
+	t_down := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[runtime.Float16](c, 5)
+	t_d_x := runtime.RefSlice[runtime.Float16](c, 6)
+	t_d_w := runtime.RefSlice[runtime.Float16](c, 7)
+	t_d_a := runtime.RefSlice[runtime.Float16](c, 8)
+	t_d_b := runtime.RefSlice[runtime.Float16](c, 9)
 
 	// d_up[R, O]
 	l_d_up := make([]float64, nR*nO)
@@ -330,11 +332,11 @@ func loRAGradF16Ref(c *runtime.RefCall) {
 	l_d_down := make([]float64, nR*nRank)
 	for iR := range nR {
 		for iRank := range nRank {
-			acc2 := 0.0
+			acc1 := 0.0
 			for iO := range nO {
-				acc2 += l_d_up[iR*nO+iO] * float64(t_b[iRank*nO+iO].Float32())
+				acc1 += l_d_up[iR*nO+iO] * float64(t_b[iRank*nO+iO].Float32())
 			}
-			l_d_down[iR*nRank+iRank] = acc2
+			l_d_down[iR*nRank+iRank] = acc1
 		}
 	}
 
@@ -342,11 +344,11 @@ func loRAGradF16Ref(c *runtime.RefCall) {
 	l_d_x_part := make([]float64, nR*nI)
 	for iR := range nR {
 		for iI := range nI {
-			acc3 := 0.0
+			acc2 := 0.0
 			for iRank := range nRank {
-				acc3 += l_d_down[iR*nRank+iRank] * float64(t_a[iI*nRank+iRank].Float32())
+				acc2 += l_d_down[iR*nRank+iRank] * float64(t_a[iI*nRank+iRank].Float32())
 			}
-			l_d_x_part[iR*nI+iI] = acc3
+			l_d_x_part[iR*nI+iI] = acc2
 		}
 	}
 
@@ -354,44 +356,44 @@ func loRAGradF16Ref(c *runtime.RefCall) {
 	l_d_x_part_2 := make([]float64, nR*nI)
 	for iR := range nR {
 		for iI := range nI {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iO := range nO {
-				acc4 += float64(t_d_y[iR*nO+iO].Float32()) * float64(t_w[iI*nO+iO].Float32())
+				acc3 += float64(t_d_y[iR*nO+iO].Float32()) * float64(t_w[iI*nO+iO].Float32())
 			}
-			l_d_x_part_2[iR*nI+iI] = acc4
+			l_d_x_part_2[iR*nI+iI] = acc3
 		}
 	}
 
 	// d_w[I, O]: sum over R
 	for iI := range nI {
 		for iO := range nO {
-			acc5 := 0.0
+			acc4 := 0.0
 			for iR := range nR {
-				acc5 += float64(t_d_y[iR*nO+iO].Float32()) * float64(t_x[iR*nI+iI].Float32())
+				acc4 += float64(t_d_y[iR*nO+iO].Float32()) * float64(t_x[iR*nI+iI].Float32())
 			}
-			t_d_w[iI*nO+iO] = runtime.ToFloat16(float32(acc5))
+			t_d_w[iI*nO+iO] = runtime.ToFloat16(float32(acc4))
 		}
 	}
 
 	// d_a[I, Rank]: sum over R
 	for iI := range nI {
 		for iRank := range nRank {
-			acc6 := 0.0
+			acc5 := 0.0
 			for iR := range nR {
-				acc6 += l_d_down[iR*nRank+iRank] * float64(t_x[iR*nI+iI].Float32())
+				acc5 += l_d_down[iR*nRank+iRank] * float64(t_x[iR*nI+iI].Float32())
 			}
-			t_d_a[iI*nRank+iRank] = runtime.ToFloat16(float32(acc6))
+			t_d_a[iI*nRank+iRank] = runtime.ToFloat16(float32(acc5))
 		}
 	}
 
 	// d_b[Rank, O]: sum over R
 	for iRank := range nRank {
 		for iO := range nO {
-			acc7 := 0.0
+			acc6 := 0.0
 			for iR := range nR {
-				acc7 += l_d_up[iR*nO+iO] * l_down[iR*nRank+iRank]
+				acc6 += l_d_up[iR*nO+iO] * float64(t_down[iR*nRank+iRank])
 			}
-			t_d_b[iRank*nO+iO] = runtime.ToFloat16(float32(acc7))
+			t_d_b[iRank*nO+iO] = runtime.ToFloat16(float32(acc6))
 		}
 	}
 
@@ -403,7 +405,7 @@ func loRAGradF16Ref(c *runtime.RefCall) {
 	}
 }
 
-// loRAGradBF16Ref computes lora_grad in float64, one loop nest for each step: x bf16, w bf16, a bf16, b bf16, d_y bf16, d_x bf16, d_w bf16, d_a bf16, d_b bf16.
+// loRAGradBF16Ref computes lora_grad in float64, one loop nest for each step: x bf16, w bf16, a bf16, b bf16, down f32, d_y bf16, d_x bf16, d_w bf16, d_a bf16, d_b bf16.
 func loRAGradBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nI := c.Size[1]
@@ -414,23 +416,12 @@ func loRAGradBF16Ref(c *runtime.RefCall) {
 	t_w := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 3)
-	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 4)
-	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 5)
-	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 6)
-	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 7)
-	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 8)
-
-	// down[R, Rank]: sum over I
-	l_down := make([]float64, nR*nRank)
-	for iR := range nR {
-		for iRank := range nRank {
-			acc1 := 0.0
-			for iI := range nI {
-				acc1 += float64(t_x[iR*nI+iI].Float32()) * float64(t_a[iI*nRank+iRank].Float32())
-			}
-			l_down[iR*nRank+iRank] = acc1
-		}
-	}
+	t_down := runtime.RefSlice[float32](c, 4)
+	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 5)
+	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 6)
+	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 7)
+	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 8)
+	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 9)
 
 	// d_up[R, O]
 	l_d_up := make([]float64, nR*nO)
@@ -444,11 +435,11 @@ func loRAGradBF16Ref(c *runtime.RefCall) {
 	l_d_down := make([]float64, nR*nRank)
 	for iR := range nR {
 		for iRank := range nRank {
-			acc2 := 0.0
+			acc1 := 0.0
 			for iO := range nO {
-				acc2 += l_d_up[iR*nO+iO] * float64(t_b[iRank*nO+iO].Float32())
+				acc1 += l_d_up[iR*nO+iO] * float64(t_b[iRank*nO+iO].Float32())
 			}
-			l_d_down[iR*nRank+iRank] = acc2
+			l_d_down[iR*nRank+iRank] = acc1
 		}
 	}
 
@@ -456,11 +447,11 @@ func loRAGradBF16Ref(c *runtime.RefCall) {
 	l_d_x_part := make([]float64, nR*nI)
 	for iR := range nR {
 		for iI := range nI {
-			acc3 := 0.0
+			acc2 := 0.0
 			for iRank := range nRank {
-				acc3 += l_d_down[iR*nRank+iRank] * float64(t_a[iI*nRank+iRank].Float32())
+				acc2 += l_d_down[iR*nRank+iRank] * float64(t_a[iI*nRank+iRank].Float32())
 			}
-			l_d_x_part[iR*nI+iI] = acc3
+			l_d_x_part[iR*nI+iI] = acc2
 		}
 	}
 
@@ -468,44 +459,44 @@ func loRAGradBF16Ref(c *runtime.RefCall) {
 	l_d_x_part_2 := make([]float64, nR*nI)
 	for iR := range nR {
 		for iI := range nI {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iO := range nO {
-				acc4 += float64(t_d_y[iR*nO+iO].Float32()) * float64(t_w[iI*nO+iO].Float32())
+				acc3 += float64(t_d_y[iR*nO+iO].Float32()) * float64(t_w[iI*nO+iO].Float32())
 			}
-			l_d_x_part_2[iR*nI+iI] = acc4
+			l_d_x_part_2[iR*nI+iI] = acc3
 		}
 	}
 
 	// d_w[I, O]: sum over R
 	for iI := range nI {
 		for iO := range nO {
-			acc5 := 0.0
+			acc4 := 0.0
 			for iR := range nR {
-				acc5 += float64(t_d_y[iR*nO+iO].Float32()) * float64(t_x[iR*nI+iI].Float32())
+				acc4 += float64(t_d_y[iR*nO+iO].Float32()) * float64(t_x[iR*nI+iI].Float32())
 			}
-			t_d_w[iI*nO+iO] = runtime.ToBFloat16(float32(acc5))
+			t_d_w[iI*nO+iO] = runtime.ToBFloat16(float32(acc4))
 		}
 	}
 
 	// d_a[I, Rank]: sum over R
 	for iI := range nI {
 		for iRank := range nRank {
-			acc6 := 0.0
+			acc5 := 0.0
 			for iR := range nR {
-				acc6 += l_d_down[iR*nRank+iRank] * float64(t_x[iR*nI+iI].Float32())
+				acc5 += l_d_down[iR*nRank+iRank] * float64(t_x[iR*nI+iI].Float32())
 			}
-			t_d_a[iI*nRank+iRank] = runtime.ToBFloat16(float32(acc6))
+			t_d_a[iI*nRank+iRank] = runtime.ToBFloat16(float32(acc5))
 		}
 	}
 
 	// d_b[Rank, O]: sum over R
 	for iRank := range nRank {
 		for iO := range nO {
-			acc7 := 0.0
+			acc6 := 0.0
 			for iR := range nR {
-				acc7 += l_d_up[iR*nO+iO] * l_down[iR*nRank+iRank]
+				acc6 += l_d_up[iR*nO+iO] * float64(t_down[iR*nRank+iRank])
 			}
-			t_d_b[iRank*nO+iO] = runtime.ToBFloat16(float32(acc7))
+			t_d_b[iRank*nO+iO] = runtime.ToBFloat16(float32(acc6))
 		}
 	}
 

@@ -192,7 +192,7 @@ func FusedMatMulAddGELUTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 //
 //	a        [Z..., M..., K]  first factor, transposed when ta is t; axes beyond those of b are more rows
 //	b        [Z..., K, N]     second factor, transposed when tb is t
-//	bias     [N]              added to every row
+//	pre      [Z..., M..., N]  op(a) op(b) + bias, from which c is computed
 //	dC       [Z..., M..., N]  cotangent of c
 //	→ dA     [Z..., M..., K]  cotangent of a
 //	→ dB     [Z..., K, N]     cotangent of b
@@ -206,21 +206,21 @@ func FusedMatMulAddGELUTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func MatMulBiasGELUGradNN[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped(), dC.Untyped())
-	dA, dB, dBias = MatMulBiasGELUGradNNDeferred(batch, a, b, bias, dC)
+func MatMulBiasGELUGradNN[T float32 | runtime.Float16 | runtime.BFloat16](a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), pre.Untyped(), dC.Untyped())
+	dA, dB, dBias = MatMulBiasGELUGradNNDeferred(batch, a, b, pre, dC)
 	return dA, dB, dBias, runtime.Finish(batch, dA.Untyped(), dB.Untyped(), dBias.Untyped())
 }
 
 // MatMulBiasGELUGradNNDeferred is MatMulBiasGELUGradNN, recorded in batch.
 // Its errors are those of MatMulBiasGELUGradNN: the batch keeps the first
 // one, and Sync returns it.
-func MatMulBiasGELUGradNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
+func MatMulBiasGELUGradNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &matMulBiasGELUGradNNOp)
 	call.In(a.Untyped())
 	call.In(b.Untyped())
-	call.In(bias.Untyped())
+	call.In(pre.Untyped())
 	call.In(dC.Untyped())
 	call.Record("nn")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -231,7 +231,7 @@ func MatMulBiasGELUGradNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 //
 //	a        [Z..., M..., K]  first factor, transposed when ta is t; axes beyond those of b are more rows
 //	b        [Z..., N, K]     second factor, transposed when tb is t
-//	bias     [N]              added to every row
+//	pre      [Z..., M..., N]  op(a) op(b) + bias, from which c is computed
 //	dC       [Z..., M..., N]  cotangent of c
 //	→ dA     [Z..., M..., K]  cotangent of a
 //	→ dB     [Z..., N, K]     cotangent of b
@@ -245,21 +245,21 @@ func MatMulBiasGELUGradNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func MatMulBiasGELUGradNT[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped(), dC.Untyped())
-	dA, dB, dBias = MatMulBiasGELUGradNTDeferred(batch, a, b, bias, dC)
+func MatMulBiasGELUGradNT[T float32 | runtime.Float16 | runtime.BFloat16](a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), pre.Untyped(), dC.Untyped())
+	dA, dB, dBias = MatMulBiasGELUGradNTDeferred(batch, a, b, pre, dC)
 	return dA, dB, dBias, runtime.Finish(batch, dA.Untyped(), dB.Untyped(), dBias.Untyped())
 }
 
 // MatMulBiasGELUGradNTDeferred is MatMulBiasGELUGradNT, recorded in batch.
 // Its errors are those of MatMulBiasGELUGradNT: the batch keeps the first
 // one, and Sync returns it.
-func MatMulBiasGELUGradNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
+func MatMulBiasGELUGradNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &matMulBiasGELUGradNTOp)
 	call.In(a.Untyped())
 	call.In(b.Untyped())
-	call.In(bias.Untyped())
+	call.In(pre.Untyped())
 	call.In(dC.Untyped())
 	call.Record("nt")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -270,7 +270,7 @@ func MatMulBiasGELUGradNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 //
 //	a        [Z..., K, M...]  first factor, transposed when ta is t; axes beyond those of b are more rows
 //	b        [Z..., K, N]     second factor, transposed when tb is t
-//	bias     [N]              added to every row
+//	pre      [Z..., M..., N]  op(a) op(b) + bias, from which c is computed
 //	dC       [Z..., M..., N]  cotangent of c
 //	→ dA     [Z..., K, M...]  cotangent of a
 //	→ dB     [Z..., K, N]     cotangent of b
@@ -284,21 +284,21 @@ func MatMulBiasGELUGradNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func MatMulBiasGELUGradTN[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped(), dC.Untyped())
-	dA, dB, dBias = MatMulBiasGELUGradTNDeferred(batch, a, b, bias, dC)
+func MatMulBiasGELUGradTN[T float32 | runtime.Float16 | runtime.BFloat16](a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), pre.Untyped(), dC.Untyped())
+	dA, dB, dBias = MatMulBiasGELUGradTNDeferred(batch, a, b, pre, dC)
 	return dA, dB, dBias, runtime.Finish(batch, dA.Untyped(), dB.Untyped(), dBias.Untyped())
 }
 
 // MatMulBiasGELUGradTNDeferred is MatMulBiasGELUGradTN, recorded in batch.
 // Its errors are those of MatMulBiasGELUGradTN: the batch keeps the first
 // one, and Sync returns it.
-func MatMulBiasGELUGradTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
+func MatMulBiasGELUGradTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &matMulBiasGELUGradTNOp)
 	call.In(a.Untyped())
 	call.In(b.Untyped())
-	call.In(bias.Untyped())
+	call.In(pre.Untyped())
 	call.In(dC.Untyped())
 	call.Record("tn")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -309,7 +309,7 @@ func MatMulBiasGELUGradTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 //
 //	a        [Z..., K, M...]  first factor, transposed when ta is t; axes beyond those of b are more rows
 //	b        [Z..., N, K]     second factor, transposed when tb is t
-//	bias     [N]              added to every row
+//	pre      [Z..., M..., N]  op(a) op(b) + bias, from which c is computed
 //	dC       [Z..., M..., N]  cotangent of c
 //	→ dA     [Z..., K, M...]  cotangent of a
 //	→ dB     [Z..., N, K]     cotangent of b
@@ -323,21 +323,21 @@ func MatMulBiasGELUGradTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func MatMulBiasGELUGradTT[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped(), dC.Untyped())
-	dA, dB, dBias = MatMulBiasGELUGradTTDeferred(batch, a, b, bias, dC)
+func MatMulBiasGELUGradTT[T float32 | runtime.Float16 | runtime.BFloat16](a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), pre.Untyped(), dC.Untyped())
+	dA, dB, dBias = MatMulBiasGELUGradTTDeferred(batch, a, b, pre, dC)
 	return dA, dB, dBias, runtime.Finish(batch, dA.Untyped(), dB.Untyped(), dBias.Untyped())
 }
 
 // MatMulBiasGELUGradTTDeferred is MatMulBiasGELUGradTT, recorded in batch.
 // Its errors are those of MatMulBiasGELUGradTT: the batch keeps the first
 // one, and Sync returns it.
-func MatMulBiasGELUGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
+func MatMulBiasGELUGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &matMulBiasGELUGradTTOp)
 	call.In(a.Untyped())
 	call.In(b.Untyped())
-	call.In(bias.Untyped())
+	call.In(pre.Untyped())
 	call.In(dC.Untyped())
 	call.Record("tt")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -346,7 +346,7 @@ func MatMulBiasGELUGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 // matMulBiasGELUNNOp describes matmul_bias_gelu (nn) to the runtime.
 var matMulBiasGELUNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
-	Hash:  0x9114cb0a31fa283d,
+	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -361,17 +361,18 @@ var matMulBiasGELUNNOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "c", Shape: []runtime.Dim{{0}, {1}, {3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_nn_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -379,13 +380,13 @@ var matMulBiasGELUNNOp = runtime.Op{
 	}, {
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_nn_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -393,13 +394,13 @@ var matMulBiasGELUNNOp = runtime.Op{
 	}, {
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_nn_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -407,7 +408,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &matMulBiasGELUGradNNOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -415,7 +416,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 // matMulBiasGELUNTOp describes matmul_bias_gelu (nt) to the runtime.
 var matMulBiasGELUNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
-	Hash:  0x9114cb0a31fa283d,
+	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -430,17 +431,18 @@ var matMulBiasGELUNTOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "c", Shape: []runtime.Dim{{0}, {1}, {3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_nt_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -448,13 +450,13 @@ var matMulBiasGELUNTOp = runtime.Op{
 	}, {
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_nt_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -462,13 +464,13 @@ var matMulBiasGELUNTOp = runtime.Op{
 	}, {
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_nt_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -476,7 +478,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &matMulBiasGELUGradNTOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -484,7 +486,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 // matMulBiasGELUTNOp describes matmul_bias_gelu (tn) to the runtime.
 var matMulBiasGELUTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
-	Hash:  0x9114cb0a31fa283d,
+	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -499,17 +501,18 @@ var matMulBiasGELUTNOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "c", Shape: []runtime.Dim{{0}, {2}, {3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {2}, {3}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_tn_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -517,13 +520,13 @@ var matMulBiasGELUTNOp = runtime.Op{
 	}, {
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_tn_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -531,13 +534,13 @@ var matMulBiasGELUTNOp = runtime.Op{
 	}, {
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_tn_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -545,7 +548,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &matMulBiasGELUGradTNOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -553,7 +556,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 // matMulBiasGELUTTOp describes matmul_bias_gelu (tt) to the runtime.
 var matMulBiasGELUTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
-	Hash:  0x9114cb0a31fa283d,
+	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -568,17 +571,18 @@ var matMulBiasGELUTTOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "c", Shape: []runtime.Dim{{0}, {2}, {3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {2}, {3}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_tt_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -586,13 +590,13 @@ var matMulBiasGELUTTOp = runtime.Op{
 	}, {
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_tt_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -600,13 +604,13 @@ var matMulBiasGELUTTOp = runtime.Op{
 	}, {
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_tt_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4166400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -614,7 +618,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &matMulBiasGELUGradTTOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -622,7 +626,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 // matMulBiasGELUGradNNOp describes matmul_bias_gelu_grad (nn) to the runtime.
 var matMulBiasGELUGradNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
-	Hash:  0x9114cb0a31fa283d,
+	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -634,7 +638,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
 		{Name: "b", Shape: []runtime.Dim{{0}, {2}, {3}}},
-		{Name: "bias", Shape: []runtime.Dim{{3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}},
 		{Name: "d_c", Shape: []runtime.Dim{{0}, {1}, {3}}},
 	},
 	Outs: []runtime.Arg{
@@ -649,12 +653,12 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 8064000, Scratch: 847872},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -691,17 +695,17 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Ref: matMulBiasGELUGradNNF32Ref,
 	}, {
 		Static: "nn",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 8064000, Scratch: 847872},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -738,17 +742,17 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Ref: matMulBiasGELUGradNNF16Ref,
 	}, {
 		Static: "nn",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 8064000, Scratch: 847872},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -790,7 +794,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 // matMulBiasGELUGradNTOp describes matmul_bias_gelu_grad (nt) to the runtime.
 var matMulBiasGELUGradNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
-	Hash:  0x9114cb0a31fa283d,
+	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -802,7 +806,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
 		{Name: "b", Shape: []runtime.Dim{{0}, {3}, {2}}},
-		{Name: "bias", Shape: []runtime.Dim{{3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}},
 		{Name: "d_c", Shape: []runtime.Dim{{0}, {1}, {3}}},
 	},
 	Outs: []runtime.Arg{
@@ -816,13 +820,13 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradNtF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnF321,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -859,17 +863,17 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Ref: matMulBiasGELUGradNTF32Ref,
 	}, {
 		Static: "nt",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradNtF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -906,17 +910,17 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Ref: matMulBiasGELUGradNTF16Ref,
 	}, {
 		Static: "nt",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradNtBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnBF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -958,7 +962,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 // matMulBiasGELUGradTNOp describes matmul_bias_gelu_grad (tn) to the runtime.
 var matMulBiasGELUGradTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
-	Hash:  0x9114cb0a31fa283d,
+	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -970,7 +974,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
 		{Name: "b", Shape: []runtime.Dim{{0}, {1}, {3}}},
-		{Name: "bias", Shape: []runtime.Dim{{3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {2}, {3}}},
 		{Name: "d_c", Shape: []runtime.Dim{{0}, {2}, {3}}},
 	},
 	Outs: []runtime.Arg{
@@ -984,13 +988,13 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradTnF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnF321,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1027,17 +1031,17 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Ref: matMulBiasGELUGradTNF32Ref,
 	}, {
 		Static: "tn",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradTnF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1074,17 +1078,17 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Ref: matMulBiasGELUGradTNF16Ref,
 	}, {
 		Static: "tn",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradTnBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnBF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1126,7 +1130,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 // matMulBiasGELUGradTTOp describes matmul_bias_gelu_grad (tt) to the runtime.
 var matMulBiasGELUGradTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
-	Hash:  0x9114cb0a31fa283d,
+	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -1138,7 +1142,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
 		{Name: "b", Shape: []runtime.Dim{{0}, {3}, {1}}},
-		{Name: "bias", Shape: []runtime.Dim{{3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {2}, {3}}},
 		{Name: "d_c", Shape: []runtime.Dim{{0}, {2}, {3}}},
 	},
 	Outs: []runtime.Arg{
@@ -1152,13 +1156,13 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradTtF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnF321,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1195,17 +1199,17 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Ref: matMulBiasGELUGradTTF32Ref,
 	}, {
 		Static: "tt",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradTtF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1242,17 +1246,17 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Ref: matMulBiasGELUGradTTF16Ref,
 	}, {
 		Static: "tt",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 8064000, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUGradTtBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
+			C:          cmatmul.MatMulBiasGELUGradNnBF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},

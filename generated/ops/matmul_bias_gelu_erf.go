@@ -152,7 +152,7 @@ func MatMulBiasGELUErfTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16]
 //
 //	a        [Z..., M..., K]  first factor, transposed when ta is t; axes beyond those of b are more rows
 //	b        [Z..., K, N]     second factor, transposed when tb is t
-//	bias     [N]              added to every row
+//	pre      [Z..., M..., N]  op(a) op(b) + bias, from which c is computed
 //	dC       [Z..., M..., N]  cotangent of c
 //	→ dA     [Z..., M..., K]  cotangent of a
 //	→ dB     [Z..., K, N]     cotangent of b
@@ -166,21 +166,21 @@ func MatMulBiasGELUErfTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16]
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func MatMulBiasGELUErfGradNN[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped(), dC.Untyped())
-	dA, dB, dBias = MatMulBiasGELUErfGradNNDeferred(batch, a, b, bias, dC)
+func MatMulBiasGELUErfGradNN[T float32 | runtime.Float16 | runtime.BFloat16](a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), pre.Untyped(), dC.Untyped())
+	dA, dB, dBias = MatMulBiasGELUErfGradNNDeferred(batch, a, b, pre, dC)
 	return dA, dB, dBias, runtime.Finish(batch, dA.Untyped(), dB.Untyped(), dBias.Untyped())
 }
 
 // MatMulBiasGELUErfGradNNDeferred is MatMulBiasGELUErfGradNN, recorded in
 // batch. Its errors are those of MatMulBiasGELUErfGradNN: the batch keeps
 // the first one, and Sync returns it.
-func MatMulBiasGELUErfGradNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
+func MatMulBiasGELUErfGradNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &matMulBiasGELUErfGradNNOp)
 	call.In(a.Untyped())
 	call.In(b.Untyped())
-	call.In(bias.Untyped())
+	call.In(pre.Untyped())
 	call.In(dC.Untyped())
 	call.Record("nn")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -191,7 +191,7 @@ func MatMulBiasGELUErfGradNNDeferred[T float32 | runtime.Float16 | runtime.BFloa
 //
 //	a        [Z..., M..., K]  first factor, transposed when ta is t; axes beyond those of b are more rows
 //	b        [Z..., N, K]     second factor, transposed when tb is t
-//	bias     [N]              added to every row
+//	pre      [Z..., M..., N]  op(a) op(b) + bias, from which c is computed
 //	dC       [Z..., M..., N]  cotangent of c
 //	→ dA     [Z..., M..., K]  cotangent of a
 //	→ dB     [Z..., N, K]     cotangent of b
@@ -205,21 +205,21 @@ func MatMulBiasGELUErfGradNNDeferred[T float32 | runtime.Float16 | runtime.BFloa
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func MatMulBiasGELUErfGradNT[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped(), dC.Untyped())
-	dA, dB, dBias = MatMulBiasGELUErfGradNTDeferred(batch, a, b, bias, dC)
+func MatMulBiasGELUErfGradNT[T float32 | runtime.Float16 | runtime.BFloat16](a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), pre.Untyped(), dC.Untyped())
+	dA, dB, dBias = MatMulBiasGELUErfGradNTDeferred(batch, a, b, pre, dC)
 	return dA, dB, dBias, runtime.Finish(batch, dA.Untyped(), dB.Untyped(), dBias.Untyped())
 }
 
 // MatMulBiasGELUErfGradNTDeferred is MatMulBiasGELUErfGradNT, recorded in
 // batch. Its errors are those of MatMulBiasGELUErfGradNT: the batch keeps
 // the first one, and Sync returns it.
-func MatMulBiasGELUErfGradNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
+func MatMulBiasGELUErfGradNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &matMulBiasGELUErfGradNTOp)
 	call.In(a.Untyped())
 	call.In(b.Untyped())
-	call.In(bias.Untyped())
+	call.In(pre.Untyped())
 	call.In(dC.Untyped())
 	call.Record("nt")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -230,7 +230,7 @@ func MatMulBiasGELUErfGradNTDeferred[T float32 | runtime.Float16 | runtime.BFloa
 //
 //	a        [Z..., K, M...]  first factor, transposed when ta is t; axes beyond those of b are more rows
 //	b        [Z..., K, N]     second factor, transposed when tb is t
-//	bias     [N]              added to every row
+//	pre      [Z..., M..., N]  op(a) op(b) + bias, from which c is computed
 //	dC       [Z..., M..., N]  cotangent of c
 //	→ dA     [Z..., K, M...]  cotangent of a
 //	→ dB     [Z..., K, N]     cotangent of b
@@ -244,21 +244,21 @@ func MatMulBiasGELUErfGradNTDeferred[T float32 | runtime.Float16 | runtime.BFloa
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func MatMulBiasGELUErfGradTN[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped(), dC.Untyped())
-	dA, dB, dBias = MatMulBiasGELUErfGradTNDeferred(batch, a, b, bias, dC)
+func MatMulBiasGELUErfGradTN[T float32 | runtime.Float16 | runtime.BFloat16](a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), pre.Untyped(), dC.Untyped())
+	dA, dB, dBias = MatMulBiasGELUErfGradTNDeferred(batch, a, b, pre, dC)
 	return dA, dB, dBias, runtime.Finish(batch, dA.Untyped(), dB.Untyped(), dBias.Untyped())
 }
 
 // MatMulBiasGELUErfGradTNDeferred is MatMulBiasGELUErfGradTN, recorded in
 // batch. Its errors are those of MatMulBiasGELUErfGradTN: the batch keeps
 // the first one, and Sync returns it.
-func MatMulBiasGELUErfGradTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
+func MatMulBiasGELUErfGradTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &matMulBiasGELUErfGradTNOp)
 	call.In(a.Untyped())
 	call.In(b.Untyped())
-	call.In(bias.Untyped())
+	call.In(pre.Untyped())
 	call.In(dC.Untyped())
 	call.Record("tn")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -269,7 +269,7 @@ func MatMulBiasGELUErfGradTNDeferred[T float32 | runtime.Float16 | runtime.BFloa
 //
 //	a        [Z..., K, M...]  first factor, transposed when ta is t; axes beyond those of b are more rows
 //	b        [Z..., N, K]     second factor, transposed when tb is t
-//	bias     [N]              added to every row
+//	pre      [Z..., M..., N]  op(a) op(b) + bias, from which c is computed
 //	dC       [Z..., M..., N]  cotangent of c
 //	→ dA     [Z..., K, M...]  cotangent of a
 //	→ dB     [Z..., N, K]     cotangent of b
@@ -283,21 +283,21 @@ func MatMulBiasGELUErfGradTNDeferred[T float32 | runtime.Float16 | runtime.BFloa
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func MatMulBiasGELUErfGradTT[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
-	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped(), dC.Untyped())
-	dA, dB, dBias = MatMulBiasGELUErfGradTTDeferred(batch, a, b, bias, dC)
+func MatMulBiasGELUErfGradTT[T float32 | runtime.Float16 | runtime.BFloat16](a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T], err error) {
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), pre.Untyped(), dC.Untyped())
+	dA, dB, dBias = MatMulBiasGELUErfGradTTDeferred(batch, a, b, pre, dC)
 	return dA, dB, dBias, runtime.Finish(batch, dA.Untyped(), dB.Untyped(), dBias.Untyped())
 }
 
 // MatMulBiasGELUErfGradTTDeferred is MatMulBiasGELUErfGradTT, recorded in
 // batch. Its errors are those of MatMulBiasGELUErfGradTT: the batch keeps
 // the first one, and Sync returns it.
-func MatMulBiasGELUErfGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias, dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
+func MatMulBiasGELUErfGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b runtime.Tensor[T], pre runtime.Tensor[float32], dC runtime.Tensor[T]) (dA, dB, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(batch, &matMulBiasGELUErfGradTTOp)
 	call.In(a.Untyped())
 	call.In(b.Untyped())
-	call.In(bias.Untyped())
+	call.In(pre.Untyped())
 	call.In(dC.Untyped())
 	call.Record("tt")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -306,7 +306,7 @@ func MatMulBiasGELUErfGradTTDeferred[T float32 | runtime.Float16 | runtime.BFloa
 // matMulBiasGELUErfNNOp describes matmul_bias_gelu_erf (nn) to the runtime.
 var matMulBiasGELUErfNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf",
-	Hash:  0x20bfaa05029ea7ab,
+	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -321,17 +321,18 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "c", Shape: []runtime.Dim{{0}, {1}, {3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_nn_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -339,13 +340,13 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 	}, {
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_nn_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -353,13 +354,13 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 	}, {
 		Static: "nn",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -367,7 +368,7 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &matMulBiasGELUErfGradNNOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -375,7 +376,7 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 // matMulBiasGELUErfNTOp describes matmul_bias_gelu_erf (nt) to the runtime.
 var matMulBiasGELUErfNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf",
-	Hash:  0x20bfaa05029ea7ab,
+	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -390,17 +391,18 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "c", Shape: []runtime.Dim{{0}, {1}, {3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_nt_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -408,13 +410,13 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 	}, {
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_nt_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -422,13 +424,13 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 	}, {
 		Static: "nt",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -436,7 +438,7 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &matMulBiasGELUErfGradNTOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -444,7 +446,7 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 // matMulBiasGELUErfTNOp describes matmul_bias_gelu_erf (tn) to the runtime.
 var matMulBiasGELUErfTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf",
-	Hash:  0x20bfaa05029ea7ab,
+	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -459,17 +461,18 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "c", Shape: []runtime.Dim{{0}, {2}, {3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {2}, {3}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_tn_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -477,13 +480,13 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 	}, {
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_tn_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -491,13 +494,13 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 	}, {
 		Static: "tn",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -505,7 +508,7 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &matMulBiasGELUErfGradTNOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -513,7 +516,7 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 // matMulBiasGELUErfTTOp describes matmul_bias_gelu_erf (tt) to the runtime.
 var matMulBiasGELUErfTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf",
-	Hash:  0x20bfaa05029ea7ab,
+	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -528,17 +531,18 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "c", Shape: []runtime.Dim{{0}, {2}, {3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {2}, {3}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_tt_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -546,13 +550,13 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 	}, {
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_tt_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -560,13 +564,13 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 	}, {
 		Static: "tt",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
-			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3494400, Scratch: 847872},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Wanted: 4}},
+			BlockBytes: 32,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 		}},
@@ -574,7 +578,7 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &matMulBiasGELUErfGradTTOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -582,7 +586,7 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 // matMulBiasGELUErfGradNNOp describes matmul_bias_gelu_erf_grad (nn) to the runtime.
 var matMulBiasGELUErfGradNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf_grad",
-	Hash:  0x20bfaa05029ea7ab,
+	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -594,7 +598,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
 		{Name: "b", Shape: []runtime.Dim{{0}, {2}, {3}}},
-		{Name: "bias", Shape: []runtime.Dim{{3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}},
 		{Name: "d_c", Shape: []runtime.Dim{{0}, {1}, {3}}},
 	},
 	Outs: []runtime.Arg{
@@ -609,12 +613,12 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6115200, Scratch: 847872},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -651,17 +655,17 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 		Ref: matMulBiasGELUErfGradNNF32Ref,
 	}, {
 		Static: "nn",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6115200, Scratch: 847872},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -698,17 +702,17 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 		Ref: matMulBiasGELUErfGradNNF16Ref,
 	}, {
 		Static: "nn",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6115200, Scratch: 847872},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -750,7 +754,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 // matMulBiasGELUErfGradNTOp describes matmul_bias_gelu_erf_grad (nt) to the runtime.
 var matMulBiasGELUErfGradNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf_grad",
-	Hash:  0x20bfaa05029ea7ab,
+	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -762,7 +766,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
 		{Name: "b", Shape: []runtime.Dim{{0}, {3}, {2}}},
-		{Name: "bias", Shape: []runtime.Dim{{3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}},
 		{Name: "d_c", Shape: []runtime.Dim{{0}, {1}, {3}}},
 	},
 	Outs: []runtime.Arg{
@@ -776,13 +780,13 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradNtF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -819,17 +823,17 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 		Ref: matMulBiasGELUErfGradNTF32Ref,
 	}, {
 		Static: "nt",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradNtF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -866,17 +870,17 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 		Ref: matMulBiasGELUErfGradNTF16Ref,
 	}, {
 		Static: "nt",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradNtBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -918,7 +922,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 // matMulBiasGELUErfGradTNOp describes matmul_bias_gelu_erf_grad (tn) to the runtime.
 var matMulBiasGELUErfGradTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf_grad",
-	Hash:  0x20bfaa05029ea7ab,
+	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -930,7 +934,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
 		{Name: "b", Shape: []runtime.Dim{{0}, {1}, {3}}},
-		{Name: "bias", Shape: []runtime.Dim{{3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {2}, {3}}},
 		{Name: "d_c", Shape: []runtime.Dim{{0}, {2}, {3}}},
 	},
 	Outs: []runtime.Arg{
@@ -944,13 +948,13 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradTnF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -987,17 +991,17 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 		Ref: matMulBiasGELUErfGradTNF32Ref,
 	}, {
 		Static: "tn",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradTnF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1034,17 +1038,17 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 		Ref: matMulBiasGELUErfGradTNF16Ref,
 	}, {
 		Static: "tn",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradTnBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1086,7 +1090,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 // matMulBiasGELUErfGradTTOp describes matmul_bias_gelu_erf_grad (tt) to the runtime.
 var matMulBiasGELUErfGradTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf_grad",
-	Hash:  0x20bfaa05029ea7ab,
+	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
@@ -1098,7 +1102,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}},
 		{Name: "b", Shape: []runtime.Dim{{0}, {3}, {1}}},
-		{Name: "bias", Shape: []runtime.Dim{{3}}},
+		{Name: "pre", Shape: []runtime.Dim{{0}, {2}, {3}}},
 		{Name: "d_c", Shape: []runtime.Dim{{0}, {2}, {3}}},
 	},
 	Outs: []runtime.Arg{
@@ -1112,13 +1116,13 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradTtF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1155,17 +1159,17 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 		Ref: matMulBiasGELUErfGradTTF32Ref,
 	}, {
 		Static: "tt",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradTtF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1202,17 +1206,17 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 		Ref: matMulBiasGELUErfGradTTF16Ref,
 	}, {
 		Static: "tt",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
+			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 6115200, Scratch: 847872},
-			C:          cmatmul.MatMulBiasGELUErfGradTtBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
+			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},

@@ -8,7 +8,7 @@ import (
 	"github.com/kernelgen/kgen/runtime"
 )
 
-// matMulBiasGELUErfNNF32Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, ta=n, tb=n.
+// matMulBiasGELUErfNNF32Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, pre f32, ta=n, tb=n.
 func matMulBiasGELUErfNNF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -18,6 +18,7 @@ func matMulBiasGELUErfNNF32Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[float32](c, 1)
 	t_bias := runtime.RefSlice[float32](c, 2)
 	t_c := runtime.RefSlice[float32](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -33,12 +34,12 @@ func matMulBiasGELUErfNNF32Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
 			}
 		}
 	}
@@ -47,13 +48,22 @@ func matMulBiasGELUErfNNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN])))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfNNF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, ta=n, tb=n.
+// matMulBiasGELUErfNNF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, pre f32, ta=n, tb=n.
 func matMulBiasGELUErfNNF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -63,6 +73,7 @@ func matMulBiasGELUErfNNF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
 	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
 	t_c := runtime.RefSlice[runtime.Float16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -78,12 +89,12 @@ func matMulBiasGELUErfNNF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -92,13 +103,22 @@ func matMulBiasGELUErfNNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfNNBF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, ta=n, tb=n.
+// matMulBiasGELUErfNNBF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, pre f32, ta=n, tb=n.
 func matMulBiasGELUErfNNBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -108,6 +128,7 @@ func matMulBiasGELUErfNNBF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_c := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -123,12 +144,12 @@ func matMulBiasGELUErfNNBF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -137,13 +158,22 @@ func matMulBiasGELUErfNNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfNTF32Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, ta=n, tb=t.
+// matMulBiasGELUErfNTF32Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, pre f32, ta=n, tb=t.
 func matMulBiasGELUErfNTF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -153,6 +183,7 @@ func matMulBiasGELUErfNTF32Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[float32](c, 1)
 	t_bias := runtime.RefSlice[float32](c, 2)
 	t_c := runtime.RefSlice[float32](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -168,12 +199,12 @@ func matMulBiasGELUErfNTF32Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
 			}
 		}
 	}
@@ -182,13 +213,22 @@ func matMulBiasGELUErfNTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN])))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfNTF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, ta=n, tb=t.
+// matMulBiasGELUErfNTF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, pre f32, ta=n, tb=t.
 func matMulBiasGELUErfNTF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -198,6 +238,7 @@ func matMulBiasGELUErfNTF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
 	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
 	t_c := runtime.RefSlice[runtime.Float16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -213,12 +254,12 @@ func matMulBiasGELUErfNTF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -227,13 +268,22 @@ func matMulBiasGELUErfNTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfNTBF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, ta=n, tb=t.
+// matMulBiasGELUErfNTBF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, pre f32, ta=n, tb=t.
 func matMulBiasGELUErfNTBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -243,6 +293,7 @@ func matMulBiasGELUErfNTBF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_c := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -258,12 +309,12 @@ func matMulBiasGELUErfNTBF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -272,13 +323,22 @@ func matMulBiasGELUErfNTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfTNF32Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, ta=t, tb=n.
+// matMulBiasGELUErfTNF32Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, pre f32, ta=t, tb=n.
 func matMulBiasGELUErfTNF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -288,6 +348,7 @@ func matMulBiasGELUErfTNF32Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[float32](c, 1)
 	t_bias := runtime.RefSlice[float32](c, 2)
 	t_c := runtime.RefSlice[float32](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -303,12 +364,12 @@ func matMulBiasGELUErfTNF32Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
 			}
 		}
 	}
@@ -317,13 +378,22 @@ func matMulBiasGELUErfTNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN])))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfTNF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, ta=t, tb=n.
+// matMulBiasGELUErfTNF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, pre f32, ta=t, tb=n.
 func matMulBiasGELUErfTNF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -333,6 +403,7 @@ func matMulBiasGELUErfTNF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
 	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
 	t_c := runtime.RefSlice[runtime.Float16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -348,12 +419,12 @@ func matMulBiasGELUErfTNF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -362,13 +433,22 @@ func matMulBiasGELUErfTNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfTNBF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, ta=t, tb=n.
+// matMulBiasGELUErfTNBF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, pre f32, ta=t, tb=n.
 func matMulBiasGELUErfTNBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -378,6 +458,7 @@ func matMulBiasGELUErfTNBF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_c := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -393,12 +474,12 @@ func matMulBiasGELUErfTNBF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -407,13 +488,22 @@ func matMulBiasGELUErfTNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfTTF32Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, ta=t, tb=t.
+// matMulBiasGELUErfTTF32Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, pre f32, ta=t, tb=t.
 func matMulBiasGELUErfTTF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -423,6 +513,7 @@ func matMulBiasGELUErfTTF32Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[float32](c, 1)
 	t_bias := runtime.RefSlice[float32](c, 2)
 	t_c := runtime.RefSlice[float32](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -438,12 +529,12 @@ func matMulBiasGELUErfTTF32Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
 			}
 		}
 	}
@@ -452,13 +543,22 @@ func matMulBiasGELUErfTTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN])))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfTTF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, ta=t, tb=t.
+// matMulBiasGELUErfTTF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, pre f32, ta=t, tb=t.
 func matMulBiasGELUErfTTF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -468,6 +568,7 @@ func matMulBiasGELUErfTTF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
 	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
 	t_c := runtime.RefSlice[runtime.Float16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -483,12 +584,12 @@ func matMulBiasGELUErfTTF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -497,13 +598,22 @@ func matMulBiasGELUErfTTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfTTBF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, ta=t, tb=t.
+// matMulBiasGELUErfTTBF16Ref computes matmul_bias_gelu_erf in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, pre f32, ta=t, tb=t.
 func matMulBiasGELUErfTTBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -513,6 +623,7 @@ func matMulBiasGELUErfTTBF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_c := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -528,12 +639,12 @@ func matMulBiasGELUErfTTBF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -542,13 +653,22 @@ func matMulBiasGELUErfTTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, 0.5*l_pre[(iZ*nM+iM)*nN+iN]*(1.0+math.Erf(0.7071067811865476*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUErfGradNNF32Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f32, b f32, bias f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=n, tb=n.
+// matMulBiasGELUErfGradNNF32Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f32, b f32, pre f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=n, tb=n.
 func matMulBiasGELUErfGradNNF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -556,42 +676,18 @@ func matMulBiasGELUErfGradNNF32Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[float32](c, 0)
 	t_b := runtime.RefSlice[float32](c, 1)
-	t_bias := runtime.RefSlice[float32](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[float32](c, 3)
 	t_d_a := runtime.RefSlice[float32](c, 4)
 	t_d_b := runtime.RefSlice[float32](c, 5)
 	t_d_bias := runtime.RefSlice[float32](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK]) * float64(t_b[(iZ*nK+iK)*nN+iN])
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -600,11 +696,11 @@ func matMulBiasGELUErfGradNNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN])
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN])
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = float32(acc2)
+				t_d_a[(iZ*nM+iM)*nK+iK] = float32(acc1)
 			}
 		}
 	}
@@ -613,28 +709,28 @@ func matMulBiasGELUErfGradNNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK])
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK])
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = float32(acc3)
+				t_d_b[(iZ*nK+iK)*nN+iN] = float32(acc2)
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = float32(acc4)
+		t_d_bias[iN] = float32(acc3)
 	}
 }
 
-// matMulBiasGELUErfGradNNF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f16, b f16, bias f16, d_c f16, d_a f16, d_b f16, d_bias f16, ta=n, tb=n.
+// matMulBiasGELUErfGradNNF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f16, b f16, pre f32, d_c f16, d_a f16, d_b f16, d_bias f16, ta=n, tb=n.
 func matMulBiasGELUErfGradNNF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -642,42 +738,18 @@ func matMulBiasGELUErfGradNNF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.Float16](c, 0)
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
-	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.Float16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.Float16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.Float16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.Float16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK].Float32()) * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -686,11 +758,11 @@ func matMulBiasGELUErfGradNNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToFloat16(float32(acc2))
+				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToFloat16(float32(acc1))
 			}
 		}
 	}
@@ -699,28 +771,28 @@ func matMulBiasGELUErfGradNNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToFloat16(float32(acc3))
+				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUErfGradNNBF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a bf16, b bf16, bias bf16, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=n, tb=n.
+// matMulBiasGELUErfGradNNBF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a bf16, b bf16, pre f32, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=n, tb=n.
 func matMulBiasGELUErfGradNNBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -728,42 +800,18 @@ func matMulBiasGELUErfGradNNBF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK].Float32()) * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -772,11 +820,11 @@ func matMulBiasGELUErfGradNNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToBFloat16(float32(acc2))
+				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToBFloat16(float32(acc1))
 			}
 		}
 	}
@@ -785,28 +833,28 @@ func matMulBiasGELUErfGradNNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToBFloat16(float32(acc3))
+				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToBFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUErfGradNTF32Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f32, b f32, bias f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=n, tb=t.
+// matMulBiasGELUErfGradNTF32Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f32, b f32, pre f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=n, tb=t.
 func matMulBiasGELUErfGradNTF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -814,42 +862,18 @@ func matMulBiasGELUErfGradNTF32Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[float32](c, 0)
 	t_b := runtime.RefSlice[float32](c, 1)
-	t_bias := runtime.RefSlice[float32](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[float32](c, 3)
 	t_d_a := runtime.RefSlice[float32](c, 4)
 	t_d_b := runtime.RefSlice[float32](c, 5)
 	t_d_bias := runtime.RefSlice[float32](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK]) * float64(t_b[(iZ*nN+iN)*nK+iK])
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -858,11 +882,11 @@ func matMulBiasGELUErfGradNTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK])
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK])
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = float32(acc2)
+				t_d_a[(iZ*nM+iM)*nK+iK] = float32(acc1)
 			}
 		}
 	}
@@ -871,28 +895,28 @@ func matMulBiasGELUErfGradNTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK])
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK])
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = float32(acc3)
+				t_d_b[(iZ*nN+iN)*nK+iK] = float32(acc2)
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = float32(acc4)
+		t_d_bias[iN] = float32(acc3)
 	}
 }
 
-// matMulBiasGELUErfGradNTF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f16, b f16, bias f16, d_c f16, d_a f16, d_b f16, d_bias f16, ta=n, tb=t.
+// matMulBiasGELUErfGradNTF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f16, b f16, pre f32, d_c f16, d_a f16, d_b f16, d_bias f16, ta=n, tb=t.
 func matMulBiasGELUErfGradNTF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -900,42 +924,18 @@ func matMulBiasGELUErfGradNTF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.Float16](c, 0)
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
-	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.Float16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.Float16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.Float16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.Float16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK].Float32()) * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -944,11 +944,11 @@ func matMulBiasGELUErfGradNTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToFloat16(float32(acc2))
+				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToFloat16(float32(acc1))
 			}
 		}
 	}
@@ -957,28 +957,28 @@ func matMulBiasGELUErfGradNTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToFloat16(float32(acc3))
+				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUErfGradNTBF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a bf16, b bf16, bias bf16, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=n, tb=t.
+// matMulBiasGELUErfGradNTBF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a bf16, b bf16, pre f32, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=n, tb=t.
 func matMulBiasGELUErfGradNTBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -986,42 +986,18 @@ func matMulBiasGELUErfGradNTBF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK].Float32()) * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -1030,11 +1006,11 @@ func matMulBiasGELUErfGradNTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToBFloat16(float32(acc2))
+				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToBFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1043,28 +1019,28 @@ func matMulBiasGELUErfGradNTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToBFloat16(float32(acc3))
+				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToBFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUErfGradTNF32Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f32, b f32, bias f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=t, tb=n.
+// matMulBiasGELUErfGradTNF32Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f32, b f32, pre f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=t, tb=n.
 func matMulBiasGELUErfGradTNF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1072,42 +1048,18 @@ func matMulBiasGELUErfGradTNF32Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[float32](c, 0)
 	t_b := runtime.RefSlice[float32](c, 1)
-	t_bias := runtime.RefSlice[float32](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[float32](c, 3)
 	t_d_a := runtime.RefSlice[float32](c, 4)
 	t_d_b := runtime.RefSlice[float32](c, 5)
 	t_d_bias := runtime.RefSlice[float32](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM]) * float64(t_b[(iZ*nK+iK)*nN+iN])
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -1116,11 +1068,11 @@ func matMulBiasGELUErfGradTNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN])
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN])
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = float32(acc2)
+				t_d_a[(iZ*nK+iK)*nM+iM] = float32(acc1)
 			}
 		}
 	}
@@ -1129,28 +1081,28 @@ func matMulBiasGELUErfGradTNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM])
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM])
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = float32(acc3)
+				t_d_b[(iZ*nK+iK)*nN+iN] = float32(acc2)
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = float32(acc4)
+		t_d_bias[iN] = float32(acc3)
 	}
 }
 
-// matMulBiasGELUErfGradTNF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f16, b f16, bias f16, d_c f16, d_a f16, d_b f16, d_bias f16, ta=t, tb=n.
+// matMulBiasGELUErfGradTNF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f16, b f16, pre f32, d_c f16, d_a f16, d_b f16, d_bias f16, ta=t, tb=n.
 func matMulBiasGELUErfGradTNF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1158,42 +1110,18 @@ func matMulBiasGELUErfGradTNF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.Float16](c, 0)
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
-	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.Float16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.Float16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.Float16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.Float16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM].Float32()) * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -1202,11 +1130,11 @@ func matMulBiasGELUErfGradTNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToFloat16(float32(acc2))
+				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1215,28 +1143,28 @@ func matMulBiasGELUErfGradTNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToFloat16(float32(acc3))
+				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUErfGradTNBF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a bf16, b bf16, bias bf16, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=t, tb=n.
+// matMulBiasGELUErfGradTNBF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a bf16, b bf16, pre f32, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=t, tb=n.
 func matMulBiasGELUErfGradTNBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1244,42 +1172,18 @@ func matMulBiasGELUErfGradTNBF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM].Float32()) * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -1288,11 +1192,11 @@ func matMulBiasGELUErfGradTNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToBFloat16(float32(acc2))
+				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToBFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1301,28 +1205,28 @@ func matMulBiasGELUErfGradTNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToBFloat16(float32(acc3))
+				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToBFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUErfGradTTF32Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f32, b f32, bias f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=t, tb=t.
+// matMulBiasGELUErfGradTTF32Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f32, b f32, pre f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=t, tb=t.
 func matMulBiasGELUErfGradTTF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1330,42 +1234,18 @@ func matMulBiasGELUErfGradTTF32Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[float32](c, 0)
 	t_b := runtime.RefSlice[float32](c, 1)
-	t_bias := runtime.RefSlice[float32](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[float32](c, 3)
 	t_d_a := runtime.RefSlice[float32](c, 4)
 	t_d_b := runtime.RefSlice[float32](c, 5)
 	t_d_bias := runtime.RefSlice[float32](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM]) * float64(t_b[(iZ*nN+iN)*nK+iK])
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -1374,11 +1254,11 @@ func matMulBiasGELUErfGradTTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK])
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK])
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = float32(acc2)
+				t_d_a[(iZ*nK+iK)*nM+iM] = float32(acc1)
 			}
 		}
 	}
@@ -1387,28 +1267,28 @@ func matMulBiasGELUErfGradTTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM])
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM])
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = float32(acc3)
+				t_d_b[(iZ*nN+iN)*nK+iK] = float32(acc2)
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = float32(acc4)
+		t_d_bias[iN] = float32(acc3)
 	}
 }
 
-// matMulBiasGELUErfGradTTF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f16, b f16, bias f16, d_c f16, d_a f16, d_b f16, d_bias f16, ta=t, tb=t.
+// matMulBiasGELUErfGradTTF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a f16, b f16, pre f32, d_c f16, d_a f16, d_b f16, d_bias f16, ta=t, tb=t.
 func matMulBiasGELUErfGradTTF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1416,42 +1296,18 @@ func matMulBiasGELUErfGradTTF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.Float16](c, 0)
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
-	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.Float16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.Float16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.Float16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.Float16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM].Float32()) * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -1460,11 +1316,11 @@ func matMulBiasGELUErfGradTTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToFloat16(float32(acc2))
+				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1473,28 +1329,28 @@ func matMulBiasGELUErfGradTTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToFloat16(float32(acc3))
+				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUErfGradTTBF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a bf16, b bf16, bias bf16, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=t, tb=t.
+// matMulBiasGELUErfGradTTBF16Ref computes matmul_bias_gelu_erf_grad in float64, one loop nest for each step: a bf16, b bf16, pre f32, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=t, tb=t.
 func matMulBiasGELUErfGradTTBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1502,42 +1358,18 @@ func matMulBiasGELUErfGradTTBF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM].Float32()) * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
-			}
-		}
-	}
-
-	// c_gelu_erf_x[Z, M, N]
-	l_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// d_c_gelu_erf_x[Z, M, N]
-	l_d_c_gelu_erf_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*1.1283791670955126*math.Exp(-(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]*(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*l_c_gelu_erf_x[(iZ*nM+iM)*nN+iN])))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*0.5*(float64(t_pre[(iZ*nM+iM)*nN+iN])*1.1283791670955126*math.Exp(-(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN])*(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))*0.7071067811865476+(1.0+math.Erf(0.7071067811865476*float64(t_pre[(iZ*nM+iM)*nN+iN]))))))
 			}
 		}
 	}
@@ -1546,11 +1378,11 @@ func matMulBiasGELUErfGradTTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToBFloat16(float32(acc2))
+				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToBFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1559,23 +1391,23 @@ func matMulBiasGELUErfGradTTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToBFloat16(float32(acc3))
+				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToBFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_erf_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc3))
 	}
 }

@@ -4,7 +4,7 @@ package ops
 
 import "github.com/kernelgen/kgen/runtime"
 
-// matMulBiasGELUNNF32Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, ta=n, tb=n.
+// matMulBiasGELUNNF32Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, pre f32, ta=n, tb=n.
 func matMulBiasGELUNNF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -14,6 +14,7 @@ func matMulBiasGELUNNF32Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[float32](c, 1)
 	t_bias := runtime.RefSlice[float32](c, 2)
 	t_c := runtime.RefSlice[float32](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -29,12 +30,12 @@ func matMulBiasGELUNNF32Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
 			}
 		}
 	}
@@ -43,13 +44,22 @@ func matMulBiasGELUNNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN])))))
+				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN])))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUNNF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, ta=n, tb=n.
+// matMulBiasGELUNNF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, pre f32, ta=n, tb=n.
 func matMulBiasGELUNNF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -59,6 +69,7 @@ func matMulBiasGELUNNF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
 	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
 	t_c := runtime.RefSlice[runtime.Float16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -74,12 +85,12 @@ func matMulBiasGELUNNF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -88,13 +99,22 @@ func matMulBiasGELUNNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUNNBF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, ta=n, tb=n.
+// matMulBiasGELUNNBF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, pre f32, ta=n, tb=n.
 func matMulBiasGELUNNBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -104,6 +124,7 @@ func matMulBiasGELUNNBF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_c := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -119,12 +140,12 @@ func matMulBiasGELUNNBF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -133,13 +154,22 @@ func matMulBiasGELUNNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUNTF32Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, ta=n, tb=t.
+// matMulBiasGELUNTF32Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, pre f32, ta=n, tb=t.
 func matMulBiasGELUNTF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -149,6 +179,7 @@ func matMulBiasGELUNTF32Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[float32](c, 1)
 	t_bias := runtime.RefSlice[float32](c, 2)
 	t_c := runtime.RefSlice[float32](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -164,12 +195,12 @@ func matMulBiasGELUNTF32Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
 			}
 		}
 	}
@@ -178,13 +209,22 @@ func matMulBiasGELUNTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN])))))
+				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN])))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUNTF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, ta=n, tb=t.
+// matMulBiasGELUNTF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, pre f32, ta=n, tb=t.
 func matMulBiasGELUNTF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -194,6 +234,7 @@ func matMulBiasGELUNTF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
 	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
 	t_c := runtime.RefSlice[runtime.Float16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -209,12 +250,12 @@ func matMulBiasGELUNTF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -223,13 +264,22 @@ func matMulBiasGELUNTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUNTBF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, ta=n, tb=t.
+// matMulBiasGELUNTBF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, pre f32, ta=n, tb=t.
 func matMulBiasGELUNTBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -239,6 +289,7 @@ func matMulBiasGELUNTBF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_c := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -254,12 +305,12 @@ func matMulBiasGELUNTBF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -268,13 +319,22 @@ func matMulBiasGELUNTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUTNF32Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, ta=t, tb=n.
+// matMulBiasGELUTNF32Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, pre f32, ta=t, tb=n.
 func matMulBiasGELUTNF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -284,6 +344,7 @@ func matMulBiasGELUTNF32Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[float32](c, 1)
 	t_bias := runtime.RefSlice[float32](c, 2)
 	t_c := runtime.RefSlice[float32](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -299,12 +360,12 @@ func matMulBiasGELUTNF32Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
 			}
 		}
 	}
@@ -313,13 +374,22 @@ func matMulBiasGELUTNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN])))))
+				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN])))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUTNF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, ta=t, tb=n.
+// matMulBiasGELUTNF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, pre f32, ta=t, tb=n.
 func matMulBiasGELUTNF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -329,6 +399,7 @@ func matMulBiasGELUTNF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
 	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
 	t_c := runtime.RefSlice[runtime.Float16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -344,12 +415,12 @@ func matMulBiasGELUTNF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -358,13 +429,22 @@ func matMulBiasGELUTNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUTNBF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, ta=t, tb=n.
+// matMulBiasGELUTNBF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, pre f32, ta=t, tb=n.
 func matMulBiasGELUTNBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -374,6 +454,7 @@ func matMulBiasGELUTNBF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_c := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -389,12 +470,12 @@ func matMulBiasGELUTNBF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -403,13 +484,22 @@ func matMulBiasGELUTNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUTTF32Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, ta=t, tb=t.
+// matMulBiasGELUTTF32Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f32, b f32, bias f32, c f32, pre f32, ta=t, tb=t.
 func matMulBiasGELUTTF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -419,6 +509,7 @@ func matMulBiasGELUTTF32Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[float32](c, 1)
 	t_bias := runtime.RefSlice[float32](c, 2)
 	t_c := runtime.RefSlice[float32](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -434,12 +525,12 @@ func matMulBiasGELUTTF32Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
 			}
 		}
 	}
@@ -448,13 +539,22 @@ func matMulBiasGELUTTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN])))))
+				t_c[(iZ*nM+iM)*nN+iN] = float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN])))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUTTF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, ta=t, tb=t.
+// matMulBiasGELUTTF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a f16, b f16, bias f16, c f16, pre f32, ta=t, tb=t.
 func matMulBiasGELUTTF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -464,6 +564,7 @@ func matMulBiasGELUTTF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
 	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
 	t_c := runtime.RefSlice[runtime.Float16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -479,12 +580,12 @@ func matMulBiasGELUTTF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -493,13 +594,22 @@ func matMulBiasGELUTTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUTTBF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, ta=t, tb=t.
+// matMulBiasGELUTTBF16Ref computes matmul_bias_gelu in float64, one loop nest for each step: a bf16, b bf16, bias bf16, c bf16, pre f32, ta=t, tb=t.
 func matMulBiasGELUTTBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -509,6 +619,7 @@ func matMulBiasGELUTTBF16Ref(c *runtime.RefCall) {
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_c := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_pre := runtime.RefSlice[float32](c, 4)
 
 	// product[Z, M, N]: sum over K
 	l_product := make([]float64, nZ*nM*nN)
@@ -524,12 +635,12 @@ func matMulBiasGELUTTBF16Ref(c *runtime.RefCall) {
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// pre[Z, M, N]
+	l_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
+				l_pre[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
 			}
 		}
 	}
@@ -538,13 +649,22 @@ func matMulBiasGELUTTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN], runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_c_gelu_x[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_c_gelu_x[(iZ*nM+iM)*nN+iN]+0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))))
+				t_c[(iZ*nM+iM)*nN+iN] = runtime.ToBFloat16(float32(runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] > 20.0, l_pre[(iZ*nM+iM)*nN+iN], runtime.Where(l_pre[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, l_pre[(iZ*nM+iM)*nN+iN]*runtime.RefSigmoid(1.5957691216057308*(l_pre[(iZ*nM+iM)*nN+iN]+0.044715*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]*l_pre[(iZ*nM+iM)*nN+iN]))))))
+			}
+		}
+	}
+
+	// pre[Z, M, N]
+	for iZ := range nZ {
+		for iM := range nM {
+			for iN := range nN {
+				t_pre[(iZ*nM+iM)*nN+iN] = float32(l_pre[(iZ*nM+iM)*nN+iN])
 			}
 		}
 	}
 }
 
-// matMulBiasGELUGradNNF32Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f32, b f32, bias f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=n, tb=n.
+// matMulBiasGELUGradNNF32Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f32, b f32, pre f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=n, tb=n.
 func matMulBiasGELUGradNNF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -552,52 +672,28 @@ func matMulBiasGELUGradNNF32Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[float32](c, 0)
 	t_b := runtime.RefSlice[float32](c, 1)
-	t_bias := runtime.RefSlice[float32](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[float32](c, 3)
 	t_d_a := runtime.RefSlice[float32](c, 4)
 	t_d_b := runtime.RefSlice[float32](c, 5)
 	t_d_bias := runtime.RefSlice[float32](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK]) * float64(t_b[(iZ*nK+iK)*nN+iN])
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -606,11 +702,11 @@ func matMulBiasGELUGradNNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN])
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN])
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = float32(acc2)
+				t_d_a[(iZ*nM+iM)*nK+iK] = float32(acc1)
 			}
 		}
 	}
@@ -619,28 +715,28 @@ func matMulBiasGELUGradNNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK])
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK])
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = float32(acc3)
+				t_d_b[(iZ*nK+iK)*nN+iN] = float32(acc2)
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = float32(acc4)
+		t_d_bias[iN] = float32(acc3)
 	}
 }
 
-// matMulBiasGELUGradNNF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f16, b f16, bias f16, d_c f16, d_a f16, d_b f16, d_bias f16, ta=n, tb=n.
+// matMulBiasGELUGradNNF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f16, b f16, pre f32, d_c f16, d_a f16, d_b f16, d_bias f16, ta=n, tb=n.
 func matMulBiasGELUGradNNF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -648,52 +744,28 @@ func matMulBiasGELUGradNNF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.Float16](c, 0)
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
-	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.Float16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.Float16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.Float16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.Float16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK].Float32()) * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -702,11 +774,11 @@ func matMulBiasGELUGradNNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToFloat16(float32(acc2))
+				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToFloat16(float32(acc1))
 			}
 		}
 	}
@@ -715,28 +787,28 @@ func matMulBiasGELUGradNNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToFloat16(float32(acc3))
+				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUGradNNBF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a bf16, b bf16, bias bf16, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=n, tb=n.
+// matMulBiasGELUGradNNBF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a bf16, b bf16, pre f32, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=n, tb=n.
 func matMulBiasGELUGradNNBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -744,52 +816,28 @@ func matMulBiasGELUGradNNBF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK].Float32()) * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -798,11 +846,11 @@ func matMulBiasGELUGradNNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToBFloat16(float32(acc2))
+				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToBFloat16(float32(acc1))
 			}
 		}
 	}
@@ -811,28 +859,28 @@ func matMulBiasGELUGradNNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToBFloat16(float32(acc3))
+				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToBFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUGradNTF32Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f32, b f32, bias f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=n, tb=t.
+// matMulBiasGELUGradNTF32Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f32, b f32, pre f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=n, tb=t.
 func matMulBiasGELUGradNTF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -840,52 +888,28 @@ func matMulBiasGELUGradNTF32Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[float32](c, 0)
 	t_b := runtime.RefSlice[float32](c, 1)
-	t_bias := runtime.RefSlice[float32](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[float32](c, 3)
 	t_d_a := runtime.RefSlice[float32](c, 4)
 	t_d_b := runtime.RefSlice[float32](c, 5)
 	t_d_bias := runtime.RefSlice[float32](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK]) * float64(t_b[(iZ*nN+iN)*nK+iK])
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -894,11 +918,11 @@ func matMulBiasGELUGradNTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK])
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK])
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = float32(acc2)
+				t_d_a[(iZ*nM+iM)*nK+iK] = float32(acc1)
 			}
 		}
 	}
@@ -907,28 +931,28 @@ func matMulBiasGELUGradNTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK])
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK])
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = float32(acc3)
+				t_d_b[(iZ*nN+iN)*nK+iK] = float32(acc2)
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = float32(acc4)
+		t_d_bias[iN] = float32(acc3)
 	}
 }
 
-// matMulBiasGELUGradNTF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f16, b f16, bias f16, d_c f16, d_a f16, d_b f16, d_bias f16, ta=n, tb=t.
+// matMulBiasGELUGradNTF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f16, b f16, pre f32, d_c f16, d_a f16, d_b f16, d_bias f16, ta=n, tb=t.
 func matMulBiasGELUGradNTF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -936,52 +960,28 @@ func matMulBiasGELUGradNTF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.Float16](c, 0)
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
-	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.Float16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.Float16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.Float16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.Float16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK].Float32()) * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -990,11 +990,11 @@ func matMulBiasGELUGradNTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToFloat16(float32(acc2))
+				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1003,28 +1003,28 @@ func matMulBiasGELUGradNTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToFloat16(float32(acc3))
+				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUGradNTBF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a bf16, b bf16, bias bf16, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=n, tb=t.
+// matMulBiasGELUGradNTBF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a bf16, b bf16, pre f32, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=n, tb=t.
 func matMulBiasGELUGradNTBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nM := c.Size[1]
@@ -1032,52 +1032,28 @@ func matMulBiasGELUGradNTBF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nM+iM)*nK+iK].Float32()) * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -1086,11 +1062,11 @@ func matMulBiasGELUGradNTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iM := range nM {
 			for iK := range nK {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
 				}
-				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToBFloat16(float32(acc2))
+				t_d_a[(iZ*nM+iM)*nK+iK] = runtime.ToBFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1099,28 +1075,28 @@ func matMulBiasGELUGradNTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nM+iM)*nK+iK].Float32())
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToBFloat16(float32(acc3))
+				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToBFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUGradTNF32Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f32, b f32, bias f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=t, tb=n.
+// matMulBiasGELUGradTNF32Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f32, b f32, pre f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=t, tb=n.
 func matMulBiasGELUGradTNF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1128,52 +1104,28 @@ func matMulBiasGELUGradTNF32Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[float32](c, 0)
 	t_b := runtime.RefSlice[float32](c, 1)
-	t_bias := runtime.RefSlice[float32](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[float32](c, 3)
 	t_d_a := runtime.RefSlice[float32](c, 4)
 	t_d_b := runtime.RefSlice[float32](c, 5)
 	t_d_bias := runtime.RefSlice[float32](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM]) * float64(t_b[(iZ*nK+iK)*nN+iN])
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -1182,11 +1134,11 @@ func matMulBiasGELUGradTNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN])
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN])
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = float32(acc2)
+				t_d_a[(iZ*nK+iK)*nM+iM] = float32(acc1)
 			}
 		}
 	}
@@ -1195,28 +1147,28 @@ func matMulBiasGELUGradTNF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM])
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM])
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = float32(acc3)
+				t_d_b[(iZ*nK+iK)*nN+iN] = float32(acc2)
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = float32(acc4)
+		t_d_bias[iN] = float32(acc3)
 	}
 }
 
-// matMulBiasGELUGradTNF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f16, b f16, bias f16, d_c f16, d_a f16, d_b f16, d_bias f16, ta=t, tb=n.
+// matMulBiasGELUGradTNF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f16, b f16, pre f32, d_c f16, d_a f16, d_b f16, d_bias f16, ta=t, tb=n.
 func matMulBiasGELUGradTNF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1224,52 +1176,28 @@ func matMulBiasGELUGradTNF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.Float16](c, 0)
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
-	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.Float16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.Float16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.Float16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.Float16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM].Float32()) * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -1278,11 +1206,11 @@ func matMulBiasGELUGradTNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToFloat16(float32(acc2))
+				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1291,28 +1219,28 @@ func matMulBiasGELUGradTNF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToFloat16(float32(acc3))
+				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUGradTNBF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a bf16, b bf16, bias bf16, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=t, tb=n.
+// matMulBiasGELUGradTNBF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a bf16, b bf16, pre f32, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=t, tb=n.
 func matMulBiasGELUGradTNBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1320,52 +1248,28 @@ func matMulBiasGELUGradTNBF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM].Float32()) * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -1374,11 +1278,11 @@ func matMulBiasGELUGradTNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nK+iK)*nN+iN].Float32())
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToBFloat16(float32(acc2))
+				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToBFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1387,28 +1291,28 @@ func matMulBiasGELUGradTNBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iN := range nN {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
 				}
-				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToBFloat16(float32(acc3))
+				t_d_b[(iZ*nK+iK)*nN+iN] = runtime.ToBFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUGradTTF32Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f32, b f32, bias f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=t, tb=t.
+// matMulBiasGELUGradTTF32Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f32, b f32, pre f32, d_c f32, d_a f32, d_b f32, d_bias f32, ta=t, tb=t.
 func matMulBiasGELUGradTTF32Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1416,52 +1320,28 @@ func matMulBiasGELUGradTTF32Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[float32](c, 0)
 	t_b := runtime.RefSlice[float32](c, 1)
-	t_bias := runtime.RefSlice[float32](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[float32](c, 3)
 	t_d_a := runtime.RefSlice[float32](c, 4)
 	t_d_b := runtime.RefSlice[float32](c, 5)
 	t_d_bias := runtime.RefSlice[float32](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM]) * float64(t_b[(iZ*nN+iN)*nK+iK])
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN])
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN]), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN])*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -1470,11 +1350,11 @@ func matMulBiasGELUGradTTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK])
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK])
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = float32(acc2)
+				t_d_a[(iZ*nK+iK)*nM+iM] = float32(acc1)
 			}
 		}
 	}
@@ -1483,28 +1363,28 @@ func matMulBiasGELUGradTTF32Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM])
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM])
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = float32(acc3)
+				t_d_b[(iZ*nN+iN)*nK+iK] = float32(acc2)
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = float32(acc4)
+		t_d_bias[iN] = float32(acc3)
 	}
 }
 
-// matMulBiasGELUGradTTF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f16, b f16, bias f16, d_c f16, d_a f16, d_b f16, d_bias f16, ta=t, tb=t.
+// matMulBiasGELUGradTTF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a f16, b f16, pre f32, d_c f16, d_a f16, d_b f16, d_bias f16, ta=t, tb=t.
 func matMulBiasGELUGradTTF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1512,52 +1392,28 @@ func matMulBiasGELUGradTTF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.Float16](c, 0)
 	t_b := runtime.RefSlice[runtime.Float16](c, 1)
-	t_bias := runtime.RefSlice[runtime.Float16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.Float16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.Float16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.Float16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.Float16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM].Float32()) * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -1566,11 +1422,11 @@ func matMulBiasGELUGradTTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToFloat16(float32(acc2))
+				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1579,28 +1435,28 @@ func matMulBiasGELUGradTTF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToFloat16(float32(acc3))
+				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc3))
 	}
 }
 
-// matMulBiasGELUGradTTBF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a bf16, b bf16, bias bf16, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=t, tb=t.
+// matMulBiasGELUGradTTBF16Ref computes matmul_bias_gelu_grad in float64, one loop nest for each step: a bf16, b bf16, pre f32, d_c bf16, d_a bf16, d_b bf16, d_bias bf16, ta=t, tb=t.
 func matMulBiasGELUGradTTBF16Ref(c *runtime.RefCall) {
 	nZ := c.Size[0]
 	nK := c.Size[1]
@@ -1608,52 +1464,28 @@ func matMulBiasGELUGradTTBF16Ref(c *runtime.RefCall) {
 	nN := c.Size[3]
 	t_a := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_b := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_bias := runtime.RefSlice[runtime.BFloat16](c, 2)
+	t_pre := runtime.RefSlice[float32](c, 2)
 	t_d_c := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_d_a := runtime.RefSlice[runtime.BFloat16](c, 4)
 	t_d_b := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 6)
 
-	// product[Z, M, N]: sum over K
-	l_product := make([]float64, nZ*nM*nN)
+	// pre_sigmoid[Z, M, N]
+	l_pre_sigmoid := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				acc1 := 0.0
-				for iK := range nK {
-					acc1 += float64(t_a[(iZ*nK+iK)*nM+iM].Float32()) * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
-				}
-				l_product[(iZ*nM+iM)*nN+iN] = acc1
+				l_pre_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (float64(t_pre[(iZ*nM+iM)*nN+iN]) + 0.044715*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))
 			}
 		}
 	}
 
-	// c_gelu_x[Z, M, N]
-	l_c_gelu_x := make([]float64, nZ*nM*nN)
+	// d_pre[Z, M, N]
+	l_d_pre := make([]float64, nZ*nM*nN)
 	for iZ := range nZ {
 		for iM := range nM {
 			for iN := range nN {
-				l_c_gelu_x[(iZ*nM+iM)*nN+iN] = l_product[(iZ*nM+iM)*nN+iN] + float64(t_bias[iN].Float32())
-			}
-		}
-	}
-
-	// c_gelu_x_sigmoid[Z, M, N]
-	l_c_gelu_x_sigmoid := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN] = runtime.RefSigmoid(1.5957691216057308 * (l_c_gelu_x[(iZ*nM+iM)*nN+iN] + 0.044715*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))
-			}
-		}
-	}
-
-	// d_c_gelu_x[Z, M, N]
-	l_d_c_gelu_x := make([]float64, nZ*nM*nN)
-	for iZ := range nZ {
-		for iM := range nM {
-			for iN := range nN {
-				l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] = runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(l_c_gelu_x[(iZ*nM+iM)*nN+iN] < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+l_c_gelu_x[(iZ*nM+iM)*nN+iN]*(1.0-l_c_gelu_x_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*l_c_gelu_x[(iZ*nM+iM)*nN+iN]*l_c_gelu_x[(iZ*nM+iM)*nN+iN]))))
+				l_d_pre[(iZ*nM+iM)*nN+iN] = runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) > 20.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32()), runtime.Where(float64(t_pre[(iZ*nM+iM)*nN+iN]) < -20.0, 0.0, float64(t_d_c[(iZ*nM+iM)*nN+iN].Float32())*l_pre_sigmoid[(iZ*nM+iM)*nN+iN]*(1.0+float64(t_pre[(iZ*nM+iM)*nN+iN])*(1.0-l_pre_sigmoid[(iZ*nM+iM)*nN+iN])*(1.5957691216057308+0.21406444881780076*float64(t_pre[(iZ*nM+iM)*nN+iN])*float64(t_pre[(iZ*nM+iM)*nN+iN])))))
 			}
 		}
 	}
@@ -1662,11 +1494,11 @@ func matMulBiasGELUGradTTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iK := range nK {
 			for iM := range nM {
-				acc2 := 0.0
+				acc1 := 0.0
 				for iN := range nN {
-					acc2 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
+					acc1 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_b[(iZ*nN+iN)*nK+iK].Float32())
 				}
-				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToBFloat16(float32(acc2))
+				t_d_a[(iZ*nK+iK)*nM+iM] = runtime.ToBFloat16(float32(acc1))
 			}
 		}
 	}
@@ -1675,23 +1507,23 @@ func matMulBiasGELUGradTTBF16Ref(c *runtime.RefCall) {
 	for iZ := range nZ {
 		for iN := range nN {
 			for iK := range nK {
-				acc3 := 0.0
+				acc2 := 0.0
 				for iM := range nM {
-					acc3 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
+					acc2 += l_d_pre[(iZ*nM+iM)*nN+iN] * float64(t_a[(iZ*nK+iK)*nM+iM].Float32())
 				}
-				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToBFloat16(float32(acc3))
+				t_d_b[(iZ*nN+iN)*nK+iK] = runtime.ToBFloat16(float32(acc2))
 			}
 		}
 	}
 
 	// d_bias[N]: sum over Z, M
 	for iN := range nN {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iZ := range nZ {
 			for iM := range nM {
-				acc4 += l_d_c_gelu_x[(iZ*nM+iM)*nN+iN]
+				acc3 += l_d_pre[(iZ*nM+iM)*nN+iN]
 			}
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc4))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc3))
 	}
 }

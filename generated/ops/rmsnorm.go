@@ -18,7 +18,7 @@ const RMSNormEps float32 = 1e-05
 //	gamma   [D]        scale of each column
 //	eps     scalar     added to the mean square; default 1e-05
 //	→ y     [R..., D]  same shape as x
-//	→ rstd  [R...]
+//	→ rstd  [R...]     1/sqrt(mean square + eps) of each row
 //
 // Source: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019,
 // eq. 4.
@@ -48,7 +48,7 @@ func RMSNormDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.
 //
 //	x         [R..., D]  rows to normalise
 //	gamma     [D]        scale of each column
-//	rstd      [R...]
+//	rstd      [R...]     1/sqrt(mean square + eps) of each row
 //	dY        [R..., D]  cotangent of y
 //	→ dX      [R..., D]  cotangent of x
 //	→ dGamma  [D]        cotangent of gamma
@@ -80,7 +80,7 @@ func RMSNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runt
 // rmsNormOp describes rmsnorm to the runtime.
 var rmsNormOp = runtime.Op{
 	Name:  "rmsnorm",
-	Hash:  0x28199e9110b00ba1,
+	Hash:  0x2b89c6772186d45c,
 	Built: crows.HashOfRMSNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -92,7 +92,7 @@ var rmsNormOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "y", Shape: []runtime.Dim{{0}, {1}}},
-		{Name: "rstd", Shape: []runtime.Dim{{0}}, Save: true},
+		{Name: "rstd", Shape: []runtime.Dim{{0}}},
 	},
 	Params: []runtime.Param{
 		{Name: "eps", Type: runtime.ParamF32},
@@ -147,7 +147,7 @@ var rmsNormOp = runtime.Op{
 // rmsNormGradOp describes rmsnorm_grad to the runtime.
 var rmsNormGradOp = runtime.Op{
 	Name:  "rmsnorm_grad",
-	Hash:  0x28199e9110b00ba1,
+	Hash:  0x2b89c6772186d45c,
 	Built: crows.HashOfRMSNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},

@@ -11,7 +11,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x271032c69385c5eaul;
+constant ulong kg_spec_hash = 0x33ded0922592a10dul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -61,7 +61,7 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
-// rows kernel for total, top, average_sum.
+// rows kernel for top, total, average_sum.
 struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 	long size_V_;
 	int ignore_index_;
@@ -72,8 +72,8 @@ struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		device const float *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
-		device float *total_ [[buffer(2)]],
-		device float *top_ [[buffer(3)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
 		device float *average_sum_ [[buffer(4)]],
 		constant kg_dd4f7221_cross_entropy_mean_f32_1_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
@@ -144,8 +144,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		average_sum_2_ += average_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		total_[r_] = total_2_;
 		top_[r_] = top_2_;
+		total_[r_] = total_2_;
 		average_sum_[r_] = average_sum_2_;
 	}
 }
@@ -200,12 +200,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_2(
 			const bool counted_ = target_value_ != at_;
 			rows_chunk_thread_ += counted_ ? 1 : 0;
 			if (counted_) {
-				const float logtotal_ = precise::log(total_[r_]);
+				const float t_5_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f) - base_;
+				const float t_6_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f) - (isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_);
 				const float average_ = average_sum_[r_] / t_4_;
-				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
+				sum_chunk_run_ += t_2_ ? t_5_ - t_3_ * t_6_ - t_ * average_ : t_5_ - t_6_;
 			}
 		}
 		sum_chunk_thread_ += sum_chunk_run_;
@@ -283,7 +282,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	}
 }
 
-// rows kernel for total, top, average_sum.
+// rows kernel for top, total, average_sum.
 struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	long size_V_;
 	int ignore_index_;
@@ -294,8 +293,8 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
-		device float *total_ [[buffer(2)]],
-		device float *top_ [[buffer(3)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
 		device float *average_sum_ [[buffer(4)]],
 		constant kg_dd4f7221_cross_entropy_mean_f16_1_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
@@ -366,8 +365,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		average_sum_2_ += average_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		total_[r_] = total_2_;
 		top_[r_] = top_2_;
+		total_[r_] = total_2_;
 		average_sum_[r_] = average_sum_2_;
 	}
 }
@@ -422,12 +421,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 			const bool counted_ = target_value_ != at_;
 			rows_chunk_thread_ += counted_ ? 1 : 0;
 			if (counted_) {
-				const float logtotal_ = precise::log(total_[r_]);
+				const float t_5_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[r_ * size_V_ + target_value_]) : 0.0f) - base_;
+				const float t_6_ = (target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[r_ * size_V_ + target_value_]) : 0.0f) - (isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_);
 				const float average_ = average_sum_[r_] / t_4_;
-				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
+				sum_chunk_run_ += t_2_ ? t_5_ - t_3_ * t_6_ - t_ * average_ : t_5_ - t_6_;
 			}
 		}
 		sum_chunk_thread_ += sum_chunk_run_;
@@ -452,7 +450,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 	}
 }
 
-// rows kernel for total, top, average_sum.
+// rows kernel for top, total, average_sum.
 struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 	long size_V_;
 	int ignore_index_;
@@ -463,8 +461,8 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
-		device float *total_ [[buffer(2)]],
-		device float *top_ [[buffer(3)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
 		device float *average_sum_ [[buffer(4)]],
 		constant kg_dd4f7221_cross_entropy_mean_bf16_1_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
@@ -535,8 +533,8 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		average_sum_2_ += average_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		total_[r_] = total_2_;
 		top_[r_] = top_2_;
+		total_[r_] = total_2_;
 		average_sum_[r_] = average_sum_2_;
 	}
 }
@@ -591,12 +589,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 			const bool counted_ = target_value_ != at_;
 			rows_chunk_thread_ += counted_ ? 1 : 0;
 			if (counted_) {
-				const float logtotal_ = precise::log(total_[r_]);
+				const float t_5_ = precise::log(total_[r_]);
 				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f) - base_;
+				const float t_6_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f) - (isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_);
 				const float average_ = average_sum_[r_] / t_4_;
-				sum_chunk_run_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
+				sum_chunk_run_ += t_2_ ? t_5_ - t_3_ * t_6_ - t_ * average_ : t_5_ - t_6_;
 			}
 		}
 		sum_chunk_thread_ += sum_chunk_run_;
@@ -621,260 +618,140 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 	}
 }
 
-// rows kernel for d_logits.
+// map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_mean_grad_f32_args {
 	long size_V_;
+	long size_R_;
 	int ignore_index_;
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
-		device const float *logits_ [[buffer(0)]],
-		device const int *target_ [[buffer(1)]],
-		device const float *d_loss_ [[buffer(2)]],
-		device const int *count_ [[buffer(3)]],
-		device float *d_logits_ [[buffer(4)]],
-		constant kg_dd4f7221_cross_entropy_mean_grad_f32_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device const float *logits_ [[buffer(4)]],
+		device const float *top_ [[buffer(5)]],
+		device float *d_logits_ [[buffer(6)]],
+		constant kg_dd4f7221_cross_entropy_mean_grad_f32_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = logits_[at_ + v_];
-		top_thread_ = kg_max(top_thread_, logits_2_);
-	}
-	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
-		top_parts_[simd_] = top_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
-	}
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
-		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = logits_[at_ + v_];
-				const float logits_exp_ = precise::exp(logits_2_ - base_);
-				total_run_ += logits_exp_;
-			}
+	const int size_R_ = int(args.size_R_);
+	const int n_ = size_R_ * size_V_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int v_ = at_ % size_V_;
+		const int r_ = at_ / size_V_;
+		const int target_value_ = target_[r_];
+		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
-		total_thread_ += total_run_;
-	}
-	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
-		total_parts_[simd_] = total_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
-	}
-	const float t_ = args.label_smoothing_;
-	const bool t_2_ = t_ > 0.0f;
-	const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
-	const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
-	const float t_4_ = d_average_ / float(max(size_V_, 1));
-	const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
-	const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-	const float d_total_ = counted_ ? d_logtotal_ / total_ : 0.0f;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = logits_[at_ + v_];
-		const float logits_exp_ = precise::exp(logits_2_ - base_);
-		d_logits_[at_ + v_] = t_4_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * logits_exp_ : 0.0f);
+		const bool counted_ = target_value_ != args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
+		const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
+		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+		const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+		const float top_2_ = top_[r_];
+		const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		d_logits_[r_ * size_V_ + v_] = d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
 	}
 }
 
-// rows kernel for d_logits.
+// map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_mean_grad_f16_args {
 	long size_V_;
+	long size_R_;
 	int ignore_index_;
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
-		device const half *logits_ [[buffer(0)]],
-		device const int *target_ [[buffer(1)]],
-		device const float *d_loss_ [[buffer(2)]],
-		device const int *count_ [[buffer(3)]],
-		device half *d_logits_ [[buffer(4)]],
-		constant kg_dd4f7221_cross_entropy_mean_grad_f16_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device const half *logits_ [[buffer(4)]],
+		device const float *top_ [[buffer(5)]],
+		device half *d_logits_ [[buffer(6)]],
+		constant kg_dd4f7221_cross_entropy_mean_grad_f16_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = float(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
-	}
-	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
-		top_parts_[simd_] = top_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
-	}
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
-		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = float(logits_[at_ + v_]);
-				const float logits_exp_ = precise::exp(logits_2_ - base_);
-				total_run_ += logits_exp_;
-			}
+	const int size_R_ = int(args.size_R_);
+	const int n_ = size_R_ * size_V_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int v_ = at_ % size_V_;
+		const int r_ = at_ / size_V_;
+		const int target_value_ = target_[r_];
+		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
-		total_thread_ += total_run_;
-	}
-	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
-		total_parts_[simd_] = total_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
-	}
-	const float t_ = args.label_smoothing_;
-	const bool t_2_ = t_ > 0.0f;
-	const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
-	const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
-	const float t_4_ = d_average_ / float(max(size_V_, 1));
-	const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
-	const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-	const float d_total_ = counted_ ? d_logtotal_ / total_ : 0.0f;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = float(logits_[at_ + v_]);
-		const float logits_exp_ = precise::exp(logits_2_ - base_);
-		d_logits_[at_ + v_] = half(t_4_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * logits_exp_ : 0.0f));
+		const bool counted_ = target_value_ != args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
+		const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
+		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+		const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+		const float top_2_ = top_[r_];
+		const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		d_logits_[r_ * size_V_ + v_] = half(d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 	}
 }
 
-// rows kernel for d_logits.
+// map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_mean_grad_bf16_args {
 	long size_V_;
+	long size_R_;
 	int ignore_index_;
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
-		device const ushort *logits_ [[buffer(0)]],
-		device const int *target_ [[buffer(1)]],
-		device const float *d_loss_ [[buffer(2)]],
-		device const int *count_ [[buffer(3)]],
-		device ushort *d_logits_ [[buffer(4)]],
-		constant kg_dd4f7221_cross_entropy_mean_grad_bf16_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device const ushort *logits_ [[buffer(4)]],
+		device const float *top_ [[buffer(5)]],
+		device ushort *d_logits_ [[buffer(6)]],
+		constant kg_dd4f7221_cross_entropy_mean_grad_bf16_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_V_ = int(args.size_V_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
-	}
-	top_thread_ = kg_simd_max(top_thread_);
-	if (int(lane) == 0) {
-		top_parts_[simd_] = top_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
-	}
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
-		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-				const float logits_exp_ = precise::exp(logits_2_ - base_);
-				total_run_ += logits_exp_;
-			}
+	const int size_R_ = int(args.size_R_);
+	const int n_ = size_R_ * size_V_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int v_ = at_ % size_V_;
+		const int r_ = at_ / size_V_;
+		const int target_value_ = target_[r_];
+		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+			kg_fault_set(fault, 1, r_, target_value_, size_V_);
 		}
-		total_thread_ += total_run_;
-	}
-	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
-		total_parts_[simd_] = total_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
-	}
-	const float t_ = args.label_smoothing_;
-	const bool t_2_ = t_ > 0.0f;
-	const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
-	const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
-	const float t_4_ = d_average_ / float(max(size_V_, 1));
-	const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
-	const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-	const float d_total_ = counted_ ? d_logtotal_ / total_ : 0.0f;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-		const float logits_exp_ = precise::exp(logits_2_ - base_);
-		d_logits_[at_ + v_] = kg_to_bf16(t_4_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * logits_exp_ : 0.0f));
+		const bool counted_ = target_value_ != args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
+		const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
+		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+		const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+		const float top_2_ = top_[r_];
+		const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 	}
 }

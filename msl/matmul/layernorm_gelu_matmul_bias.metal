@@ -11,7 +11,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0xe4a8b60e4db088c9ul;
+constant ulong kg_spec_hash = 0x4e3241c0aa3838e1ul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {

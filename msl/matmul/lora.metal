@@ -10,7 +10,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0xb34a6854da927784ul;
+constant ulong kg_spec_hash = 0xb6ebaaa5ce2e4eaeul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -941,7 +941,7 @@ kernel void kg_dd4f7221_lora_bf16_3(
 }
 
 // map kernel for d_up.
-struct kg_dd4f7221_lora_grad_f32_2_args {
+struct kg_dd4f7221_lora_grad_f32_1_args {
 	long size_O_;
 	long size_R_;
 	long size_Rank_;
@@ -950,10 +950,10 @@ struct kg_dd4f7221_lora_grad_f32_2_args {
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_lora_grad_f32_2(
+kernel void kg_dd4f7221_lora_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_up_ [[buffer(1)]],
-		constant kg_dd4f7221_lora_grad_f32_2_args &args [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f32_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -970,18 +970,18 @@ kernel void kg_dd4f7221_lora_grad_f32_2(
 }
 
 // matmul kernel for d_down.
-struct kg_dd4f7221_lora_grad_f32_3_args {
+struct kg_dd4f7221_lora_grad_f32_2_args {
 	long size_Rank_;
 	long size_R_;
 	long size_O_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f32_3(
+kernel void kg_dd4f7221_lora_grad_f32_2(
 		device const float *d_up_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
 		device float *d_down_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f32_3_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1069,18 +1069,18 @@ kernel void kg_dd4f7221_lora_grad_f32_3(
 }
 
 // matmul kernel for d_x_part.
-struct kg_dd4f7221_lora_grad_f32_4_args {
+struct kg_dd4f7221_lora_grad_f32_3_args {
 	long size_I_;
 	long size_R_;
 	long size_Rank_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f32_4(
+kernel void kg_dd4f7221_lora_grad_f32_3(
 		device const float *d_down_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
 		device float *d_x_part_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f32_4_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f32_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1168,19 +1168,19 @@ kernel void kg_dd4f7221_lora_grad_f32_4(
 }
 
 // matmul kernel for d_x.
-struct kg_dd4f7221_lora_grad_f32_5_args {
+struct kg_dd4f7221_lora_grad_f32_4_args {
 	long size_I_;
 	long size_R_;
 	long size_O_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f32_5(
+kernel void kg_dd4f7221_lora_grad_f32_4(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
 		device const float *d_x_part_ [[buffer(2)]],
 		device float *d_x_ [[buffer(3)]],
-		constant kg_dd4f7221_lora_grad_f32_5_args &args [[buffer(4)]],
+		constant kg_dd4f7221_lora_grad_f32_4_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1268,18 +1268,18 @@ kernel void kg_dd4f7221_lora_grad_f32_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_lora_grad_f32_6_args {
+struct kg_dd4f7221_lora_grad_f32_5_args {
 	long size_O_;
 	long size_I_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f32_6(
+kernel void kg_dd4f7221_lora_grad_f32_5(
 		device const float *x_ [[buffer(0)]],
 		device const float *d_y_ [[buffer(1)]],
 		device float *d_w_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f32_6_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f32_5_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1367,18 +1367,18 @@ kernel void kg_dd4f7221_lora_grad_f32_6(
 }
 
 // matmul kernel for d_a.
-struct kg_dd4f7221_lora_grad_f32_7_args {
+struct kg_dd4f7221_lora_grad_f32_6_args {
 	long size_Rank_;
 	long size_I_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f32_7(
+kernel void kg_dd4f7221_lora_grad_f32_6(
 		device const float *x_ [[buffer(0)]],
 		device const float *d_down_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f32_7_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f32_6_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1466,18 +1466,18 @@ kernel void kg_dd4f7221_lora_grad_f32_7(
 }
 
 // matmul kernel for d_b.
-struct kg_dd4f7221_lora_grad_f32_8_args {
+struct kg_dd4f7221_lora_grad_f32_7_args {
 	long size_O_;
 	long size_Rank_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f32_8(
+kernel void kg_dd4f7221_lora_grad_f32_7(
 		device const float *down_ [[buffer(0)]],
 		device const float *d_up_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f32_8_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f32_7_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1565,7 +1565,7 @@ kernel void kg_dd4f7221_lora_grad_f32_8(
 }
 
 // map kernel for d_up.
-struct kg_dd4f7221_lora_grad_f16_2_args {
+struct kg_dd4f7221_lora_grad_f16_1_args {
 	long size_O_;
 	long size_R_;
 	long size_Rank_;
@@ -1574,10 +1574,10 @@ struct kg_dd4f7221_lora_grad_f16_2_args {
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_lora_grad_f16_2(
+kernel void kg_dd4f7221_lora_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_up_ [[buffer(1)]],
-		constant kg_dd4f7221_lora_grad_f16_2_args &args [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1594,18 +1594,18 @@ kernel void kg_dd4f7221_lora_grad_f16_2(
 }
 
 // matmul kernel for d_down.
-struct kg_dd4f7221_lora_grad_f16_3_args {
+struct kg_dd4f7221_lora_grad_f16_2_args {
 	long size_Rank_;
 	long size_R_;
 	long size_O_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f16_3(
+kernel void kg_dd4f7221_lora_grad_f16_2(
 		device const float *d_up_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
 		device float *d_down_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f16_3_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1693,18 +1693,18 @@ kernel void kg_dd4f7221_lora_grad_f16_3(
 }
 
 // matmul kernel for d_x_part.
-struct kg_dd4f7221_lora_grad_f16_4_args {
+struct kg_dd4f7221_lora_grad_f16_3_args {
 	long size_I_;
 	long size_R_;
 	long size_Rank_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f16_4(
+kernel void kg_dd4f7221_lora_grad_f16_3(
 		device const float *d_down_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
 		device float *d_x_part_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f16_4_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1792,19 +1792,19 @@ kernel void kg_dd4f7221_lora_grad_f16_4(
 }
 
 // matmul kernel for d_x.
-struct kg_dd4f7221_lora_grad_f16_5_args {
+struct kg_dd4f7221_lora_grad_f16_4_args {
 	long size_I_;
 	long size_R_;
 	long size_O_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f16_5(
+kernel void kg_dd4f7221_lora_grad_f16_4(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
 		device const float *d_x_part_ [[buffer(2)]],
 		device half *d_x_ [[buffer(3)]],
-		constant kg_dd4f7221_lora_grad_f16_5_args &args [[buffer(4)]],
+		constant kg_dd4f7221_lora_grad_f16_4_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1892,18 +1892,18 @@ kernel void kg_dd4f7221_lora_grad_f16_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_lora_grad_f16_6_args {
+struct kg_dd4f7221_lora_grad_f16_5_args {
 	long size_O_;
 	long size_I_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f16_6(
+kernel void kg_dd4f7221_lora_grad_f16_5(
 		device const half *x_ [[buffer(0)]],
 		device const half *d_y_ [[buffer(1)]],
 		device half *d_w_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f16_6_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f16_5_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -1991,18 +1991,18 @@ kernel void kg_dd4f7221_lora_grad_f16_6(
 }
 
 // matmul kernel for d_a.
-struct kg_dd4f7221_lora_grad_f16_7_args {
+struct kg_dd4f7221_lora_grad_f16_6_args {
 	long size_Rank_;
 	long size_I_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f16_7(
+kernel void kg_dd4f7221_lora_grad_f16_6(
 		device const half *x_ [[buffer(0)]],
 		device const float *d_down_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f16_7_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f16_6_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2090,18 +2090,18 @@ kernel void kg_dd4f7221_lora_grad_f16_7(
 }
 
 // matmul kernel for d_b.
-struct kg_dd4f7221_lora_grad_f16_8_args {
+struct kg_dd4f7221_lora_grad_f16_7_args {
 	long size_O_;
 	long size_Rank_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_f16_8(
+kernel void kg_dd4f7221_lora_grad_f16_7(
 		device const float *down_ [[buffer(0)]],
 		device const float *d_up_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_f16_8_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f16_7_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2189,7 +2189,7 @@ kernel void kg_dd4f7221_lora_grad_f16_8(
 }
 
 // map kernel for d_up.
-struct kg_dd4f7221_lora_grad_bf16_2_args {
+struct kg_dd4f7221_lora_grad_bf16_1_args {
 	long size_O_;
 	long size_R_;
 	long size_Rank_;
@@ -2198,10 +2198,10 @@ struct kg_dd4f7221_lora_grad_bf16_2_args {
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_lora_grad_bf16_2(
+kernel void kg_dd4f7221_lora_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_up_ [[buffer(1)]],
-		constant kg_dd4f7221_lora_grad_bf16_2_args &args [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2218,18 +2218,18 @@ kernel void kg_dd4f7221_lora_grad_bf16_2(
 }
 
 // matmul kernel for d_down.
-struct kg_dd4f7221_lora_grad_bf16_3_args {
+struct kg_dd4f7221_lora_grad_bf16_2_args {
 	long size_Rank_;
 	long size_R_;
 	long size_O_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_bf16_3(
+kernel void kg_dd4f7221_lora_grad_bf16_2(
 		device const float *d_up_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
 		device float *d_down_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_bf16_3_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2317,18 +2317,18 @@ kernel void kg_dd4f7221_lora_grad_bf16_3(
 }
 
 // matmul kernel for d_x_part.
-struct kg_dd4f7221_lora_grad_bf16_4_args {
+struct kg_dd4f7221_lora_grad_bf16_3_args {
 	long size_I_;
 	long size_R_;
 	long size_Rank_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_bf16_4(
+kernel void kg_dd4f7221_lora_grad_bf16_3(
 		device const float *d_down_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
 		device float *d_x_part_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_bf16_4_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2416,19 +2416,19 @@ kernel void kg_dd4f7221_lora_grad_bf16_4(
 }
 
 // matmul kernel for d_x.
-struct kg_dd4f7221_lora_grad_bf16_5_args {
+struct kg_dd4f7221_lora_grad_bf16_4_args {
 	long size_I_;
 	long size_R_;
 	long size_O_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_bf16_5(
+kernel void kg_dd4f7221_lora_grad_bf16_4(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
 		device const float *d_x_part_ [[buffer(2)]],
 		device ushort *d_x_ [[buffer(3)]],
-		constant kg_dd4f7221_lora_grad_bf16_5_args &args [[buffer(4)]],
+		constant kg_dd4f7221_lora_grad_bf16_4_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2516,18 +2516,18 @@ kernel void kg_dd4f7221_lora_grad_bf16_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_lora_grad_bf16_6_args {
+struct kg_dd4f7221_lora_grad_bf16_5_args {
 	long size_O_;
 	long size_I_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_bf16_6(
+kernel void kg_dd4f7221_lora_grad_bf16_5(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *d_y_ [[buffer(1)]],
 		device ushort *d_w_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_bf16_6_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_bf16_5_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2615,18 +2615,18 @@ kernel void kg_dd4f7221_lora_grad_bf16_6(
 }
 
 // matmul kernel for d_a.
-struct kg_dd4f7221_lora_grad_bf16_7_args {
+struct kg_dd4f7221_lora_grad_bf16_6_args {
 	long size_Rank_;
 	long size_I_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_bf16_7(
+kernel void kg_dd4f7221_lora_grad_bf16_6(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *d_down_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_bf16_7_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_bf16_6_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2714,18 +2714,18 @@ kernel void kg_dd4f7221_lora_grad_bf16_7(
 }
 
 // matmul kernel for d_b.
-struct kg_dd4f7221_lora_grad_bf16_8_args {
+struct kg_dd4f7221_lora_grad_bf16_7_args {
 	long size_O_;
 	long size_Rank_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_lora_grad_bf16_8(
+kernel void kg_dd4f7221_lora_grad_bf16_7(
 		device const float *down_ [[buffer(0)]],
 		device const float *d_up_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
-		constant kg_dd4f7221_lora_grad_bf16_8_args &args [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_bf16_7_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {

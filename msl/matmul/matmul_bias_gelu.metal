@@ -10,7 +10,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x9114cb0a31fa283dul;
+constant ulong kg_spec_hash = 0xdd74dfeaba5fe93bul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -43,11 +43,13 @@ inline float kg_sigmoid(float x) {
 	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_nn_f32_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -56,8 +58,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_f32(
 		device const float *b_ [[buffer(1)]],
 		device const float *bias_ [[buffer(2)]],
 		device float *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_nn_f32_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_nn_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -140,18 +143,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_f32(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + bias_[column_pos_];
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
+				const float pre_2_ = product_ + bias_[column_pos_];
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_nn_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -160,8 +168,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_nn_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_nn_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -244,18 +253,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_nn_bf16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -264,8 +278,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_bf16(
 		device const ushort *b_ [[buffer(1)]],
 		device const ushort *bias_ [[buffer(2)]],
 		device ushort *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_nn_bf16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_nn_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -348,18 +363,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_bf16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_nt_f32_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -368,8 +388,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_f32(
 		device const float *b_ [[buffer(1)]],
 		device const float *bias_ [[buffer(2)]],
 		device float *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_nt_f32_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_nt_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -452,18 +473,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_f32(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + bias_[column_pos_];
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
+				const float pre_2_ = product_ + bias_[column_pos_];
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_nt_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -472,8 +498,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_nt_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_nt_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -556,18 +583,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_nt_bf16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -576,8 +608,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_bf16(
 		device const ushort *b_ [[buffer(1)]],
 		device const ushort *bias_ [[buffer(2)]],
 		device ushort *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_nt_bf16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_nt_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -660,18 +693,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_bf16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_tn_f32_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -680,8 +718,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f32(
 		device const float *b_ [[buffer(1)]],
 		device const float *bias_ [[buffer(2)]],
 		device float *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_tn_f32_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_tn_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -764,18 +803,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f32(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + bias_[column_pos_];
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
+				const float pre_2_ = product_ + bias_[column_pos_];
+				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_tn_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -784,8 +828,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_tn_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_tn_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -868,18 +913,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_tn_bf16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -888,8 +938,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_bf16(
 		device const ushort *b_ [[buffer(1)]],
 		device const ushort *bias_ [[buffer(2)]],
 		device ushort *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_tn_bf16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_tn_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -972,18 +1023,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_bf16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_tt_f32_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -992,8 +1048,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_f32(
 		device const float *b_ [[buffer(1)]],
 		device const float *bias_ [[buffer(2)]],
 		device float *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_tt_f32_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_tt_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -1077,18 +1134,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_f32(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + bias_[column_pos_];
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
+				const float pre_2_ = product_ + bias_[column_pos_];
+				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_tt_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -1097,8 +1159,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_tt_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_tt_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -1182,18 +1245,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_tt_bf16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -1202,8 +1270,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_bf16(
 		device const ushort *b_ [[buffer(1)]],
 		device const ushort *bias_ [[buffer(2)]],
 		device ushort *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_tt_bf16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_tt_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -1287,118 +1356,46 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_bf16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
+// map kernel for d_pre.
 struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args {
 	long size_N_;
 	long size_M_;
-	long size_K_;
+	long size_Z_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1(
-		device const float *a_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device const float *bias_ [[buffer(2)]],
-		device const float *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const float *pre_ [[buffer(0)]],
+		device const float *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + a_pos_) * size_K_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + bias_[column_pos_];
-				const float d_c_2_ = d_c_[(at_ + row_pos_) * size_N_ + column_pos_];
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
+	const int size_Z_ = int(args.size_Z_);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int n_2_ = at_ % size_N_;
+		const int at_2_ = at_ / size_N_;
+		const int m_ = at_2_ % size_M_;
+		const int z_ = at_2_ / size_M_;
+		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 	}
 }
 
@@ -1411,7 +1408,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args &args [[buffer(3)]],
@@ -1447,7 +1444,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -1514,7 +1511,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3(
 		device const float *a_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -1559,7 +1556,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -1615,7 +1612,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
@@ -1637,7 +1634,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_c_gelu_x_[at_2_ + n_];
+			d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
 		}
 	}
 }
@@ -1693,111 +1690,36 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
+// map kernel for d_pre.
 struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_args {
 	long size_N_;
 	long size_M_;
-	long size_K_;
+	long size_Z_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1(
-		device const half *a_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device const half *bias_ [[buffer(2)]],
-		device const half *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const float *pre_ [[buffer(0)]],
+		device const half *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				const float d_c_2_ = float(d_c_[(at_ + row_pos_) * size_N_ + column_pos_]);
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
+	const int size_Z_ = int(args.size_Z_);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int n_2_ = at_ % size_N_;
+		const int at_2_ = at_ / size_N_;
+		const int m_ = at_2_ % size_M_;
+		const int z_ = at_2_ / size_M_;
+		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		const float d_c_2_ = float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+		const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 	}
 }
 
@@ -1810,7 +1732,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_args &args [[buffer(3)]],
@@ -1846,7 +1768,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -1913,7 +1835,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3(
 		device const half *a_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -1958,7 +1880,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -2056,111 +1978,36 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
+// map kernel for d_pre.
 struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args {
 	long size_N_;
 	long size_M_;
-	long size_K_;
+	long size_Z_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1(
-		device const ushort *a_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device const ushort *bias_ [[buffer(2)]],
-		device const ushort *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const float *pre_ [[buffer(0)]],
+		device const ushort *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				const float d_c_2_ = kg_from_bf16(d_c_[(at_ + row_pos_) * size_N_ + column_pos_]);
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
+	const int size_Z_ = int(args.size_Z_);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int n_2_ = at_ % size_N_;
+		const int at_2_ = at_ / size_N_;
+		const int m_ = at_2_ % size_M_;
+		const int z_ = at_2_ / size_M_;
+		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+		const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 	}
 }
 
@@ -2173,7 +2020,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_args &args [[buffer(3)]],
@@ -2209,7 +2056,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -2276,7 +2123,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(
 		device const ushort *a_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -2321,7 +2168,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -2419,114 +2266,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1(
-		device const float *a_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device const float *bias_ [[buffer(2)]],
-		device const float *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + a_pos_) * size_K_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + b_pos_) * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + bias_[column_pos_];
-				const float d_c_2_ = d_c_[(at_ + row_pos_) * size_N_ + column_pos_];
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args {
 	long size_K_;
@@ -2536,7 +2275,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args &args [[buffer(3)]],
@@ -2572,7 +2311,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -2638,7 +2377,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3_args &args [[buffer(3)]],
@@ -2673,7 +2412,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -2731,114 +2470,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1(
-		device const half *a_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device const half *bias_ [[buffer(2)]],
-		device const half *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				const float d_c_2_ = float(d_c_[(at_ + row_pos_) * size_N_ + column_pos_]);
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_args {
 	long size_K_;
@@ -2848,7 +2479,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_args &args [[buffer(3)]],
@@ -2884,7 +2515,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -2950,7 +2581,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_args &args [[buffer(3)]],
@@ -2985,7 +2616,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -3043,114 +2674,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1(
-		device const ushort *a_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device const ushort *bias_ [[buffer(2)]],
-		device const ushort *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				const float d_c_2_ = kg_from_bf16(d_c_[(at_ + row_pos_) * size_N_ + column_pos_]);
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_args {
 	long size_K_;
@@ -3160,7 +2683,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_args &args [[buffer(3)]],
@@ -3196,7 +2719,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -3262,7 +2785,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_args &args [[buffer(3)]],
@@ -3297,7 +2820,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -3355,114 +2878,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1(
-		device const float *a_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device const float *bias_ [[buffer(2)]],
-		device const float *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + k_pos_) * size_M_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_2_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + bias_[column_pos_];
-				const float d_c_2_ = d_c_[(at_2_ + row_pos_) * size_N_ + column_pos_];
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2_args {
 	long size_M_;
@@ -3473,7 +2888,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2(
 		device const float *b_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -3519,7 +2934,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -3575,7 +2990,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3(
 		device const float *a_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -3621,7 +3036,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_2_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -3667,114 +3082,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1(
-		device const half *a_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device const half *bias_ [[buffer(2)]],
-		device const half *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_2_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				const float d_c_2_ = float(d_c_[(at_2_ + row_pos_) * size_N_ + column_pos_]);
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_args {
 	long size_M_;
@@ -3785,7 +3092,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2(
 		device const half *b_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -3831,7 +3138,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -3887,7 +3194,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(
 		device const half *a_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -3933,7 +3240,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_2_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -3979,114 +3286,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1(
-		device const ushort *a_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device const ushort *bias_ [[buffer(2)]],
-		device const ushort *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_2_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				const float d_c_2_ = kg_from_bf16(d_c_[(at_2_ + row_pos_) * size_N_ + column_pos_]);
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_2_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_args {
 	long size_M_;
@@ -4097,7 +3296,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2(
 		device const ushort *b_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -4143,7 +3342,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -4199,7 +3398,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(
 		device const ushort *a_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -4245,7 +3444,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_2_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -4291,115 +3490,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1(
-		device const float *a_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device const float *bias_ [[buffer(2)]],
-		device const float *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + k_pos_) * size_M_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + b_pos_) * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_3_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + bias_[column_pos_];
-				const float d_c_2_ = d_c_[(at_3_ + row_pos_) * size_N_ + column_pos_];
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args {
 	long size_M_;
@@ -4410,7 +3500,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2(
 		device const float *b_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -4456,7 +3546,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -4512,7 +3602,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3_args &args [[buffer(3)]],
@@ -4548,7 +3638,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -4606,115 +3696,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1(
-		device const half *a_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device const half *bias_ [[buffer(2)]],
-		device const half *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_3_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				const float d_c_2_ = float(d_c_[(at_3_ + row_pos_) * size_N_ + column_pos_]);
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_args {
 	long size_M_;
@@ -4725,7 +3706,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2(
 		device const half *b_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -4771,7 +3752,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -4827,7 +3808,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_args &args [[buffer(3)]],
@@ -4863,7 +3844,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -4921,115 +3902,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1(
-		device const ushort *a_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device const ushort *bias_ [[buffer(2)]],
-		device const ushort *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_3_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				const float d_c_2_ = kg_from_bf16(d_c_[(at_3_ + row_pos_) * size_N_ + column_pos_]);
-				const float c_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_gelu_x_ > 20.0f ? d_c_2_ : c_gelu_x_ < -20.0f ? 0.0f : d_c_2_ * c_gelu_x_sigmoid_ * (1.0f + c_gelu_x_ * (1.0f - c_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * c_gelu_x_ * c_gelu_x_));
-				d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_x_[(at_3_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_args {
 	long size_M_;
@@ -5040,7 +3912,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(
 		device const ushort *b_ [[buffer(0)]],
-		device const float *d_c_gelu_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -5086,7 +3958,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -5142,7 +4014,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3(
-		device const float *d_c_gelu_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_args &args [[buffer(3)]],
@@ -5178,7 +4050,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}

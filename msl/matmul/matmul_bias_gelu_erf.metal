@@ -10,7 +10,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x20bfaa05029ea7abul;
+constant ulong kg_spec_hash = 0x373afdfd73a2a215ul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -61,11 +61,13 @@ inline float kg_erf(float x) {
 	return fma(r, x, x);
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -74,8 +76,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32(
 		device const float *b_ [[buffer(1)]],
 		device const float *bias_ [[buffer(2)]],
 		device float *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -158,18 +161,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f32(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + bias_[column_pos_];
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_));
+				const float pre_2_ = product_ + bias_[column_pos_];
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -178,8 +186,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -262,18 +271,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -282,8 +296,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16(
 		device const ushort *b_ [[buffer(1)]],
 		device const ushort *bias_ [[buffer(2)]],
 		device ushort *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -366,18 +381,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_)));
+				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -386,8 +406,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f32(
 		device const float *b_ [[buffer(1)]],
 		device const float *bias_ [[buffer(2)]],
 		device float *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -470,18 +491,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f32(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + bias_[column_pos_];
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_));
+				const float pre_2_ = product_ + bias_[column_pos_];
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -490,8 +516,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -574,18 +601,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -594,8 +626,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16(
 		device const ushort *b_ [[buffer(1)]],
 		device const ushort *bias_ [[buffer(2)]],
 		device ushort *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -678,18 +711,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_)));
+				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -698,8 +736,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f32(
 		device const float *b_ [[buffer(1)]],
 		device const float *bias_ [[buffer(2)]],
 		device float *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -782,18 +821,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f32(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + bias_[column_pos_];
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_));
+				const float pre_2_ = product_ + bias_[column_pos_];
+				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -802,8 +846,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -886,18 +931,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -906,8 +956,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16(
 		device const ushort *b_ [[buffer(1)]],
 		device const ushort *bias_ [[buffer(2)]],
 		device ushort *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -990,18 +1041,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_)));
+				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -1010,8 +1066,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32(
 		device const float *b_ [[buffer(1)]],
 		device const float *bias_ [[buffer(2)]],
 		device float *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -1095,18 +1152,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + bias_[column_pos_];
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_));
+				const float pre_2_ = product_ + bias_[column_pos_];
+				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -1115,8 +1177,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -1200,18 +1263,23 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -1220,8 +1288,9 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16(
 		device const ushort *b_ [[buffer(1)]],
 		device const ushort *bias_ [[buffer(2)]],
 		device ushort *c_ [[buffer(3)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -1305,118 +1374,46 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_gelu_erf_x_ > 20.0f ? c_gelu_erf_x_ : c_gelu_erf_x_ < -20.0f ? 0.0f : 0.5f * c_gelu_erf_x_ * (1.0f + kg_erf(0.70710677f * c_gelu_erf_x_)));
+				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + kg_erf(0.70710677f * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
+// map kernel for d_pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_args {
 	long size_N_;
 	long size_M_;
-	long size_K_;
+	long size_Z_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(
-		device const float *a_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device const float *bias_ [[buffer(2)]],
-		device const float *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const float *pre_ [[buffer(0)]],
+		device const float *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + a_pos_) * size_K_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + bias_[column_pos_];
-				const float d_c_2_ = d_c_[(at_ + row_pos_) * size_N_ + column_pos_];
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
+	const int size_Z_ = int(args.size_Z_);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int n_2_ = at_ % size_N_;
+		const int at_2_ = at_ / size_N_;
+		const int m_ = at_2_ % size_M_;
+		const int z_ = at_2_ / size_M_;
+		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		const float t_ = 0.70710677f * pre_2_;
+		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 	}
 }
 
@@ -1429,7 +1426,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_args &args [[buffer(3)]],
@@ -1465,7 +1462,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -1532,7 +1529,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3(
 		device const float *a_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -1577,7 +1574,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -1633,7 +1630,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
@@ -1655,7 +1652,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_c_gelu_erf_x_[at_2_ + n_];
+			d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
 		}
 	}
 }
@@ -1711,111 +1708,36 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
+// map kernel for d_pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_args {
 	long size_N_;
 	long size_M_;
-	long size_K_;
+	long size_Z_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(
-		device const half *a_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device const half *bias_ [[buffer(2)]],
-		device const half *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const float *pre_ [[buffer(0)]],
+		device const half *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + float(bias_[column_pos_]);
-				const float d_c_2_ = float(d_c_[(at_ + row_pos_) * size_N_ + column_pos_]);
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
+	const int size_Z_ = int(args.size_Z_);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int n_2_ = at_ % size_N_;
+		const int at_2_ = at_ / size_N_;
+		const int m_ = at_2_ % size_M_;
+		const int z_ = at_2_ / size_M_;
+		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		const float d_c_2_ = float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+		const float t_ = 0.70710677f * pre_2_;
+		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 	}
 }
 
@@ -1828,7 +1750,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_args &args [[buffer(3)]],
@@ -1864,7 +1786,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -1931,7 +1853,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3(
 		device const half *a_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -1976,7 +1898,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -2074,111 +1996,36 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
+// map kernel for d_pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_args {
 	long size_N_;
 	long size_M_;
-	long size_K_;
+	long size_Z_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(
-		device const ushort *a_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device const ushort *bias_ [[buffer(2)]],
-		device const ushort *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device const float *pre_ [[buffer(0)]],
+		device const ushort *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				const float d_c_2_ = kg_from_bf16(d_c_[(at_ + row_pos_) * size_N_ + column_pos_]);
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
+	const int size_Z_ = int(args.size_Z_);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int at_ = int(group.x) * 256 + int(tid);
+	if (at_ < n_) {
+		const int n_2_ = at_ % size_N_;
+		const int at_2_ = at_ / size_N_;
+		const int m_ = at_2_ % size_M_;
+		const int z_ = at_2_ / size_M_;
+		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+		const float t_ = 0.70710677f * pre_2_;
+		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 	}
 }
 
@@ -2191,7 +2038,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_args &args [[buffer(3)]],
@@ -2227,7 +2074,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -2294,7 +2141,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3(
 		device const ushort *a_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -2339,7 +2186,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -2437,114 +2284,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1(
-		device const float *a_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device const float *bias_ [[buffer(2)]],
-		device const float *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + a_pos_) * size_K_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + b_pos_) * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + bias_[column_pos_];
-				const float d_c_2_ = d_c_[(at_ + row_pos_) * size_N_ + column_pos_];
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_args {
 	long size_K_;
@@ -2554,7 +2293,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_args &args [[buffer(3)]],
@@ -2590,7 +2329,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -2656,7 +2395,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3_args &args [[buffer(3)]],
@@ -2691,7 +2430,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -2749,114 +2488,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1(
-		device const half *a_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device const half *bias_ [[buffer(2)]],
-		device const half *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + float(bias_[column_pos_]);
-				const float d_c_2_ = float(d_c_[(at_ + row_pos_) * size_N_ + column_pos_]);
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_args {
 	long size_K_;
@@ -2866,7 +2497,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_args &args [[buffer(3)]],
@@ -2902,7 +2533,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -2968,7 +2599,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_args &args [[buffer(3)]],
@@ -3003,7 +2634,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -3061,114 +2692,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1(
-		device const ushort *a_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device const ushort *bias_ [[buffer(2)]],
-		device const ushort *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				const float d_c_2_ = kg_from_bf16(d_c_[(at_ + row_pos_) * size_N_ + column_pos_]);
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_args {
 	long size_K_;
@@ -3178,7 +2701,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_args &args [[buffer(3)]],
@@ -3214,7 +2737,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + a_pos_) * size_N_ + k_pos_];
+				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -3280,7 +2803,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_args &args [[buffer(3)]],
@@ -3315,7 +2838,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -3373,114 +2896,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1(
-		device const float *a_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device const float *bias_ [[buffer(2)]],
-		device const float *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + k_pos_) * size_M_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_2_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + bias_[column_pos_];
-				const float d_c_2_ = d_c_[(at_2_ + row_pos_) * size_N_ + column_pos_];
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2_args {
 	long size_M_;
@@ -3491,7 +2906,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2(
 		device const float *b_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -3537,7 +2952,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -3593,7 +3008,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3(
 		device const float *a_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -3639,7 +3054,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_2_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -3685,114 +3100,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1(
-		device const half *a_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device const half *bias_ [[buffer(2)]],
-		device const half *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_2_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + float(bias_[column_pos_]);
-				const float d_c_2_ = float(d_c_[(at_2_ + row_pos_) * size_N_ + column_pos_]);
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_args {
 	long size_M_;
@@ -3803,7 +3110,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2(
 		device const half *b_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -3849,7 +3156,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -3905,7 +3212,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(
 		device const half *a_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -3951,7 +3258,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_2_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -3997,114 +3304,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1(
-		device const ushort *a_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device const ushort *bias_ [[buffer(2)]],
-		device const ushort *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_2_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				const float d_c_2_ = kg_from_bf16(d_c_[(at_2_ + row_pos_) * size_N_ + column_pos_]);
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_2_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_args {
 	long size_M_;
@@ -4115,7 +3314,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2(
 		device const ushort *b_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -4161,7 +3360,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -4217,7 +3416,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(
 		device const ushort *a_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -4263,7 +3462,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + k_pos_) * size_N_ + b_pos_];
+				b_value_ = d_pre_[(at_2_ + k_pos_) * size_N_ + b_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -4309,115 +3508,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1(
-		device const float *a_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device const float *bias_ [[buffer(2)]],
-		device const float *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + k_pos_) * size_M_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + b_pos_) * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_3_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + bias_[column_pos_];
-				const float d_c_2_ = d_c_[(at_3_ + row_pos_) * size_N_ + column_pos_];
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_args {
 	long size_M_;
@@ -4428,7 +3518,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2(
 		device const float *b_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device float *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -4474,7 +3564,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -4530,7 +3620,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
 		device float *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3_args &args [[buffer(3)]],
@@ -4566,7 +3656,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -4624,115 +3714,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1(
-		device const half *a_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device const half *bias_ [[buffer(2)]],
-		device const half *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_3_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + float(bias_[column_pos_]);
-				const float d_c_2_ = float(d_c_[(at_3_ + row_pos_) * size_N_ + column_pos_]);
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_args {
 	long size_M_;
@@ -4743,7 +3724,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2(
 		device const half *b_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device half *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -4789,7 +3770,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -4845,7 +3826,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
 		device half *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_args &args [[buffer(3)]],
@@ -4881,7 +3862,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}
@@ -4939,115 +3920,6 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(
 	}
 }
 
-// matmul kernel for d_c_gelu_erf_x, d_c_gelu_erf_x.
-struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1_args {
-	long size_N_;
-	long size_M_;
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1(
-		device const ushort *a_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device const ushort *bias_ [[buffer(2)]],
-		device const ushort *d_c_ [[buffer(3)]],
-		device float *d_c_gelu_erf_x_ [[buffer(4)]],
-		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
-	const int size_N_ = int(args.size_N_);
-	const int size_M_ = int(args.size_M_);
-	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
-	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
-	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
-	}
-	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
-				}
-			}
-		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-	}
-	const int at_3_ = z_ * size_M_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_erf_x_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				const float d_c_2_ = kg_from_bf16(d_c_[(at_3_ + row_pos_) * size_N_ + column_pos_]);
-				const float t_ = 0.70710677f * c_gelu_erf_x_;
-				d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_gelu_erf_x_ > 20.0f ? d_c_2_ : c_gelu_erf_x_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (c_gelu_erf_x_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-				d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_] = d_c_gelu_erf_x_[(at_3_ + row_pos_) * size_N_ + column_pos_];
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_args {
 	long size_M_;
@@ -5058,7 +3930,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_args {
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(
 		device const ushort *b_ [[buffer(0)]],
-		device const float *d_c_gelu_erf_x_ [[buffer(1)]],
+		device const float *d_pre_ [[buffer(1)]],
 		device ushort *d_a_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
@@ -5104,7 +3976,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(
 			const int k_pos_ = k_from_ + k_;
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_c_gelu_erf_x_[(at_2_ + b_pos_) * size_N_ + k_pos_];
+				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
 			}
 			b_tile_[k_ * 65 + b_at_] = b_value_;
 		}
@@ -5160,7 +4032,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(
-		device const float *d_c_gelu_erf_x_ [[buffer(0)]],
+		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
 		device ushort *d_b_ [[buffer(2)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_args &args [[buffer(3)]],
@@ -5196,7 +4068,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(
 			const int k_pos_ = k_from_ + k_;
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_c_gelu_erf_x_[(at_ + k_pos_) * size_N_ + a_pos_];
+				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
 		}

@@ -13,7 +13,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x9655c2fe6d4f7e95ul;
+constant ulong kg_spec_hash = 0x3cc0c8883f392802ul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {

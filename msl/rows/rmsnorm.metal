@@ -10,7 +10,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x28199e9110b00ba1ul;
+constant ulong kg_spec_hash = 0x2b89c6772186d45cul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {

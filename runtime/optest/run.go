@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/kernelgen/kgen/runtime"
 )
@@ -100,9 +101,17 @@ func (a *arguments) resultName(i int) string {
 	return ""
 }
 
-// spread returns how far each result moves when the f32 inputs move by a
-// rounding error: what no f32 computation can be expected to do better than.
+// spread returns how far each result moves when the inputs move by a rounding
+// error of f32, in which kernels compute: what they cannot be expected to do
+// better than.
 func (a *arguments) spread(d *runtime.Device, at []array) ([][]float64, error) {
+	if wide := a.widened(); wide != nil {
+		exact, err := wide.run(d)
+		if err != nil {
+			return nil, err
+		}
+		return wide.spread(d, exact)
+	}
 	spread := make([][]float64, len(at))
 	for i := range at {
 		spread[i] = make([]float64, len(at[i].data))
@@ -123,6 +132,27 @@ func (a *arguments) spread(d *runtime.Device, at []array) ([][]float64, error) {
 		}
 	}
 	return spread, nil
+}
+
+// widened returns the arguments for the variant that stores as f32 what this one
+// stores in fewer bits; nil if there is none, or nothing is.
+func (a *arguments) widened() *arguments {
+	w := *a
+	w.ins = slices.Clone(a.ins)
+	types := slices.Clone(a.variant.Ins)
+	for i, t := range types {
+		if t == runtime.F16 || t == runtime.BF16 {
+			types[i], w.ins[i].dtype = runtime.F32, runtime.F32
+		}
+	}
+	i := slices.IndexFunc(a.op.Variants, func(v runtime.Variant) bool {
+		return v.Static == a.variant.Static && slices.Equal(v.Ins, types)
+	})
+	if i < 0 || slices.Equal(types, a.variant.Ins) {
+		return nil
+	}
+	w.variant = &a.op.Variants[i]
+	return &w
 }
 
 // moved returns the arguments with every f32 input moved to a neighbour.

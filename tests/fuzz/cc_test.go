@@ -236,7 +236,7 @@ func newJob(x *trial, isa int, cut bool, rng *rand.Rand, index map[string]int) j
 			put(int64(b.Tensor))
 		}
 		put(int64(k.BlockBytes))
-		j.bytes = append(j.bytes, s.block(k)...)
+		j.bytes = append(j.bytes, s.op.FillBlock(k, s.extent, s.params)...)
 		put((k.CPU.Scratch + 63) &^ 63)
 		pieces := [][2]int64{{0, s.items(k)}}
 		if cut {

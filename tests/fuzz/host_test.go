@@ -4,7 +4,6 @@ package fuzz
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/kernelgen/kgen/gen/bind"
@@ -17,7 +16,7 @@ import (
 type setup struct {
 	op      *bind.Op
 	variant *bind.Variant
-	params  []oracle.Value
+	params  []uint64 // bits
 	extent  []int64  // of the op's axes
 	tensors [][]byte // inputs, outputs, workspaces
 	writes  []bool   // by tensor: whether any kernel writes it
@@ -29,9 +28,9 @@ const faultBytes = 40
 
 func newSetup(op *bind.Op, call oracle.Call, sizes *oracle.Sizes) *setup {
 	v := &op.Variants[0]
-	s := &setup{op: op, variant: v, params: call.Params, extent: slices.Clone(sizes.Extent)}
+	s := &setup{op: op, variant: v, params: oracle.Bits(v.Program.Params, call.Params), extent: slices.Clone(sizes.Extent)}
 	for _, a := range op.Axes[len(s.extent):] {
-		s.extent = append(s.extent, ceilDiv(s.product(a.ChunkOf), a.Chunk))
+		s.extent = append(s.extent, ceilDiv(bind.Product(s.extent, a.ChunkOf), a.Chunk))
 	}
 	for i, t := range v.Program.Ins {
 		s.tensors = append(s.tensors, oracle.Encode(t.Type, call.Ins[i].Data))
@@ -44,7 +43,7 @@ func newSetup(op *bind.Op, call oracle.Call, sizes *oracle.Sizes) *setup {
 		s.tensors = append(s.tensors, unset(t.Type, n))
 	}
 	for _, t := range v.Temps {
-		s.tensors = append(s.tensors, unset(t.Type, int(s.product(t.Axes))))
+		s.tensors = append(s.tensors, unset(t.Type, int(bind.Product(s.extent, t.Axes))))
 	}
 	s.writes = make([]bool, len(s.tensors))
 	for _, k := range v.Kernels {
@@ -58,18 +57,10 @@ func newSetup(op *bind.Op, call oracle.Call, sizes *oracle.Sizes) *setup {
 // unset is memory that nothing has written to: NaN as floats, -1 as integers.
 func unset(t expr.DType, n int) []byte { return slices.Repeat([]byte{0xFF}, n*t.Bytes()) }
 
-func (s *setup) product(axes []uint8) int64 {
-	n := int64(1)
-	for _, a := range axes {
-		n *= s.extent[a]
-	}
-	return n
-}
-
 func ceilDiv(n, by int64) int64 { return (n + by - 1) / by }
 
 // tiles is the number of tiles along a dimension of a grid.
-func (s *setup) tiles(d bind.GridDim) int64 { return ceilDiv(s.product(d.Axes), d.Tile) }
+func (s *setup) tiles(d bind.GridDim) int64 { return ceilDiv(bind.Product(s.extent, d.Axes), d.Tile) }
 
 // items is the number of work items that k has on the CPU.
 func (s *setup) items(k *bind.Kernel) int64 {
@@ -78,30 +69,6 @@ func (s *setup) items(k *bind.Kernel) int64 {
 		n *= s.tiles(d)
 	}
 	return n
-}
-
-// block fills in the parameter block of k.
-func (s *setup) block(k *bind.Kernel) []byte {
-	b := make([]byte, k.BlockBytes)
-	for _, f := range k.Block {
-		at := b[f.Offset:]
-		if f.Size != nil {
-			binary.LittleEndian.PutUint64(at, uint64(s.product(f.Size)))
-			continue
-		}
-		v := s.params[f.Param]
-		switch s.op.Params[f.Param].Type {
-		case expr.ParamF32:
-			binary.LittleEndian.PutUint32(at, math.Float32bits(float32(v.F)))
-		case expr.ParamU32:
-			binary.LittleEndian.PutUint32(at, uint32(v.U))
-		case expr.ParamU64:
-			binary.LittleEndian.PutUint64(at, v.U)
-		default:
-			binary.LittleEndian.PutUint32(at, uint32(v.I))
-		}
-	}
-	return b
 }
 
 // outcome is what a device left.

@@ -119,7 +119,7 @@ func (s *setup) dispatch(k *bind.Kernel, tensors [][]byte, word []byte) sim.Job 
 	}
 	n := len(k.Buffers)
 	if k.BlockBytes > 0 {
-		job.Buffers = append(job.Buffers, sim.Buffer{Index: n, Data: s.block(k)})
+		job.Buffers = append(job.Buffers, sim.Buffer{Index: n, Data: s.op.FillBlock(k, s.extent, s.params)})
 	}
 	job.Buffers = append(job.Buffers, sim.Buffer{Index: n + 1, Data: word, Writable: true})
 	return job

@@ -124,7 +124,7 @@ func programTypes(p *expr.Program) []runtime.DType {
 
 // results returns what a program's function returns: outputs, then new versions.
 func results(p *expr.Program) []*expr.Tensor {
-	list := slices.Clone(p.Outs)
+	list := slices.DeleteFunc(slices.Clone(p.Outs), func(t *expr.Tensor) bool { return t.Lazy })
 	for _, t := range p.Ins {
 		if t.Role == expr.InOut {
 			list = append(list, t)

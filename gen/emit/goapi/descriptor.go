@@ -105,8 +105,8 @@ func args(list []bind.Arg) *jen.Statement {
 		if a.InOut {
 			fields = append(fields, field("InOut", jen.True()))
 		}
-		if a.Save {
-			fields = append(fields, field("Save", jen.True()))
+		if a.Lazy {
+			fields = append(fields, field("Lazy", jen.True()))
 		}
 		return flatBody(fields...)
 	})...)
@@ -189,6 +189,9 @@ func buffer(b bind.Buffer) jen.Code {
 func blockField(f bind.Field) jen.Code {
 	if f.Size != nil {
 		return flatBody(field("Offset", jen.Lit(f.Offset)), field("Size", uint8Slice(f.Size)))
+	}
+	if f.Wanted != 0 {
+		return flatBody(field("Offset", jen.Lit(f.Offset)), field("Wanted", jen.Lit(int(f.Wanted))))
 	}
 	return flatBody(field("Offset", jen.Lit(f.Offset)), field("Param", jen.Lit(int(f.Param))))
 }

@@ -183,8 +183,8 @@ func (s *signature) outputs(names *scope, types []*typeVar, variants []bind.Vari
 	var lists []int // list arguments whose pieces are among the outputs so far
 	index := 0
 	for i, t := range p.Outs {
-		if t.List > 1 {
-			continue
+		if t.List > 1 || t.Lazy {
+			continue // a piece of a list that has begun, or the gradient's alone; those stand last
 		}
 		typ, tv := element(types, variants, func(v bind.Variant) expr.DType { return v.Outs[i] })
 		r := result{name: names.name(baseName(t)), typ: typ, t: t, index: index, lists: slices.Clone(lists)}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,7 +85,7 @@ func (d *device) run(t testing.TB, p *expr.Program, call oracle.Call) map[string
 	extent := d.extents(p, sizes)
 	tensors := d.memory(p, call, sizes, extent)
 	for _, k := range v.Kernels {
-		d.launch(t, k, tensors, d.block(p, k, extent, call.Params), extent)
+		d.launch(t, k, tensors, d.bound.Op.FillBlock(&k, extent, oracle.Bits(p.Params, call.Params)), extent)
 	}
 	out := map[string]oracle.Array{}
 	for i, x := range p.Ins {
@@ -104,17 +103,9 @@ func (d *device) run(t testing.TB, p *expr.Program, call oracle.Call) map[string
 func (d *device) extents(p *expr.Program, sizes *oracle.Sizes) []int64 {
 	extent := slices.Clone(sizes.Extent)
 	for _, a := range d.bound.Op.Axes[len(p.Axes):] {
-		extent = append(extent, (product(extent, a.ChunkOf)+a.Chunk-1)/a.Chunk)
+		extent = append(extent, (bind.Product(extent, a.ChunkOf)+a.Chunk-1)/a.Chunk)
 	}
 	return extent
-}
-
-func product(extent []int64, axes []uint8) int64 {
-	n := int64(1)
-	for _, a := range axes {
-		n *= extent[a]
-	}
-	return n
 }
 
 // memory holds inputs, outputs and workspaces; what is to be written is filled
@@ -139,39 +130,16 @@ func (d *device) memory(p *expr.Program, call oracle.Call, sizes *oracle.Sizes, 
 		fresh(t.Type, n)
 	}
 	for _, t := range d.bound.Op.Variants[0].Temps {
-		fresh(t.Type, product(extent, t.Axes))
+		fresh(t.Type, bind.Product(extent, t.Axes))
 	}
 	return tensors
-}
-
-func (d *device) block(p *expr.Program, k bind.Kernel, extent []int64, params []oracle.Value) []byte {
-	b := make([]byte, k.BlockBytes)
-	for _, f := range k.Block {
-		at := b[f.Offset:]
-		if f.Size != nil {
-			binary.LittleEndian.PutUint64(at, uint64(product(extent, f.Size)))
-			continue
-		}
-		x := params[f.Param]
-		switch p.Params[f.Param].Type {
-		case expr.ParamF32:
-			binary.LittleEndian.PutUint32(at, math.Float32bits(float32(x.F)))
-		case expr.ParamU32:
-			binary.LittleEndian.PutUint32(at, uint32(x.U))
-		case expr.ParamU64:
-			binary.LittleEndian.PutUint64(at, x.U)
-		default:
-			binary.LittleEndian.PutUint32(at, uint32(x.I))
-		}
-	}
-	return b
 }
 
 func (d *device) launch(t testing.TB, k bind.Kernel, tensors [][]byte, block []byte, extent []int64) {
 	t.Helper()
 	job := sim.Job{Kernel: d.symbol(k.Symbol), Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.Threads, 1, 1}}
 	for i, g := range k.GPU.Grid {
-		job.Grid[i] = int((product(extent, g.Axes) + g.Tile - 1) / g.Tile)
+		job.Grid[i] = int((bind.Product(extent, g.Axes) + g.Tile - 1) / g.Tile)
 	}
 	for slot, b := range k.Buffers {
 		job.Buffers = append(job.Buffers, sim.Buffer{Index: slot, Data: tensors[b.Tensor], Writable: b.Write})

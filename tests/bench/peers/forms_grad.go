@@ -106,8 +106,11 @@ func gradForms[T float]() []form {
 		{name: "matmul_bias_gelu_grad", sizes: layers, build: func(in *inputs, d []int) step {
 			m, n, k := d[0], d[1], d[2]
 			x, w, bias, dy := values[T](in, m, k), values[T](in, k, n), values[T](in, n), values[T](in, m, n)
+			pre := result(in, func(b *runtime.Batch) runtime.Tensor[float32] {
+				return ops.CastDeferred[float32](b, ops.MatMulBiasNNDeferred(b, x, w, bias))
+			})
 			return func(b *runtime.Batch) []runtime.Operand {
-				dx, dw, db := ops.MatMulBiasGELUGradNNDeferred(b, x, w, bias, dy)
+				dx, dw, db := ops.MatMulBiasGELUGradNNDeferred(b, x, w, pre, dy)
 				return []runtime.Operand{dx, dw, db}
 			}
 		}},

@@ -8,7 +8,7 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_cross_entropy_mean_hash = 0x271032c69385c5eaULL;
+const uint64_t kg_dd4f7221_cross_entropy_mean_hash = 0x33ded0922592a10dULL;
 
 typedef struct {
 	int64_t size_V_;
@@ -52,18 +52,21 @@ typedef struct {
 
 typedef struct {
 	int64_t size_V_;
+	int64_t size_R_;
 	int32_t ignore_index_;
 	float label_smoothing_;
 } kg_dd4f7221_cross_entropy_mean_grad_f32_args;
 
 typedef struct {
 	int64_t size_V_;
+	int64_t size_R_;
 	int32_t ignore_index_;
 	float label_smoothing_;
 } kg_dd4f7221_cross_entropy_mean_grad_f16_args;
 
 typedef struct {
 	int64_t size_V_;
+	int64_t size_R_;
 	int32_t ignore_index_;
 	float label_smoothing_;
 } kg_dd4f7221_cross_entropy_mean_grad_bf16_args;
@@ -84,12 +87,12 @@ KG_DISPATCH(kg_dd4f7221_cross_entropy_mean_grad_bf16)
 
 #else // KG_ISA
 
-// rows kernel for total, top, average_sum.
+// rows kernel for top, total, average_sum.
 static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict logits_ = call->buf[0];
 	const int32_t *restrict target_ = call->buf[1];
-	float *restrict total_ = call->buf[2];
-	float *restrict top_ = call->buf[3];
+	float *restrict top_ = call->buf[2];
+	float *restrict total_ = call->buf[3];
 	float *restrict average_sum_ = call->buf[4];
 	const kg_dd4f7221_cross_entropy_mean_f32_1_args *args = call->block;
 	(void)args;
@@ -138,8 +141,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		const float average_sum_4_ = kg_hsum(average_sum_2_);
-		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(average_sum_ + item_, average_sum_4_);
 	}
 }
@@ -158,8 +161,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_2)(const kg_call *call, i
 	const int64_t at_ = args->ignore_index_;
 	const float t_ = args->label_smoothing_;
 	const int t_2_ = t_ > 0.0f;
-	const float t_3_ = 1.0f - t_;
-	const float t_4_ = (float)kgi_max(args->size_V_, 1);
+	const float t_4_ = 1.0f - t_;
+	const float t_6_ = (float)kgi_max(args->size_V_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
@@ -176,12 +179,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_2)(const kg_call *call, i
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
 				if (counted_) {
-					const float logtotal_ = kgs_log(kg_ld_f32(total_ + i_R_));
+					const float t_3_ = kgs_log(kg_ld_f32(total_ + i_R_));
 					const float top_2_ = kg_ld_f32(top_ + i_R_);
-					const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-					const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f32(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - base_;
-					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_4_;
-					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
+					const float t_5_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f32(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - (kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_);
+					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_6_;
+					sum_chunk_3_ += t_2_ ? t_3_ - t_4_ * t_5_ - t_ * average_ : t_3_ - t_5_;
 				}
 			}
 			sum_chunk_2_ += sum_chunk_3_;
@@ -224,12 +226,12 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_3)(const kg_call *call, i
 	}
 }
 
-// rows kernel for total, top, average_sum.
+// rows kernel for top, total, average_sum.
 static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict logits_ = call->buf[0];
 	const int32_t *restrict target_ = call->buf[1];
-	float *restrict total_ = call->buf[2];
-	float *restrict top_ = call->buf[3];
+	float *restrict top_ = call->buf[2];
+	float *restrict total_ = call->buf[3];
 	float *restrict average_sum_ = call->buf[4];
 	const kg_dd4f7221_cross_entropy_mean_f16_1_args *args = call->block;
 	(void)args;
@@ -278,8 +280,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		const float average_sum_4_ = kg_hsum(average_sum_2_);
-		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(average_sum_ + item_, average_sum_4_);
 	}
 }
@@ -298,8 +300,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_2)(const kg_call *call, i
 	const int64_t at_ = args->ignore_index_;
 	const float t_ = args->label_smoothing_;
 	const int t_2_ = t_ > 0.0f;
-	const float t_3_ = 1.0f - t_;
-	const float t_4_ = (float)kgi_max(args->size_V_, 1);
+	const float t_4_ = 1.0f - t_;
+	const float t_6_ = (float)kgi_max(args->size_V_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
@@ -316,12 +318,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_2)(const kg_call *call, i
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
 				if (counted_) {
-					const float logtotal_ = kgs_log(kg_ld_f32(total_ + i_R_));
+					const float t_3_ = kgs_log(kg_ld_f32(total_ + i_R_));
 					const float top_2_ = kg_ld_f32(top_ + i_R_);
-					const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-					const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f16(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - base_;
-					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_4_;
-					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
+					const float t_5_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f16(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - (kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_);
+					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_6_;
+					sum_chunk_3_ += t_2_ ? t_3_ - t_4_ * t_5_ - t_ * average_ : t_3_ - t_5_;
 				}
 			}
 			sum_chunk_2_ += sum_chunk_3_;
@@ -331,12 +332,12 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_2)(const kg_call *call, i
 	}
 }
 
-// rows kernel for total, top, average_sum.
+// rows kernel for top, total, average_sum.
 static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict logits_ = call->buf[0];
 	const int32_t *restrict target_ = call->buf[1];
-	float *restrict total_ = call->buf[2];
-	float *restrict top_ = call->buf[3];
+	float *restrict top_ = call->buf[2];
+	float *restrict total_ = call->buf[3];
 	float *restrict average_sum_ = call->buf[4];
 	const kg_dd4f7221_cross_entropy_mean_bf16_1_args *args = call->block;
 	(void)args;
@@ -385,8 +386,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		const float average_sum_4_ = kg_hsum(average_sum_2_);
-		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(average_sum_ + item_, average_sum_4_);
 	}
 }
@@ -405,8 +406,8 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_2)(const kg_call *call, 
 	const int64_t at_ = args->ignore_index_;
 	const float t_ = args->label_smoothing_;
 	const int t_2_ = t_ > 0.0f;
-	const float t_3_ = 1.0f - t_;
-	const float t_4_ = (float)kgi_max(args->size_V_, 1);
+	const float t_4_ = 1.0f - t_;
+	const float t_6_ = (float)kgi_max(args->size_V_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 16384;
 		const int64_t to_ = kgi_min(from_ + 16384, args->size_R_);
@@ -423,12 +424,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_2)(const kg_call *call, 
 				const int counted_ = target_value_ != at_;
 				rows_chunk_2_ += (int32_t)(counted_ ? 1 : 0);
 				if (counted_) {
-					const float logtotal_ = kgs_log(kg_ld_f32(total_ + i_R_));
+					const float t_3_ = kgs_log(kg_ld_f32(total_ + i_R_));
 					const float top_2_ = kg_ld_f32(top_ + i_R_);
-					const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-					const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_bf16(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - base_;
-					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_4_;
-					sum_chunk_3_ += t_2_ ? logtotal_ - t_3_ * hit_ - t_ * average_ : logtotal_ - hit_;
+					const float t_5_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_bf16(logits_ + i_R_ * args->size_V_ + target_value_) : 0.0f) - (kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_);
+					const float average_ = kg_ld_f32(average_sum_ + i_R_) / t_6_;
+					sum_chunk_3_ += t_2_ ? t_3_ - t_4_ * t_5_ - t_ * average_ : t_3_ - t_5_;
 				}
 			}
 			sum_chunk_2_ += sum_chunk_3_;
@@ -438,16 +438,18 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_2)(const kg_call *call, 
 	}
 }
 
-// rows kernel for d_logits.
+// map kernel for d_logits.
 static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict logits_ = call->buf[0];
-	const int32_t *restrict target_ = call->buf[1];
-	const float *restrict d_loss_ = call->buf[2];
-	const int32_t *restrict count_ = call->buf[3];
-	float *restrict d_logits_ = call->buf[4];
+	const int32_t *restrict target_ = call->buf[0];
+	const float *restrict d_loss_ = call->buf[1];
+	const int32_t *restrict count_ = call->buf[2];
+	const float *restrict total_ = call->buf[3];
+	const float *restrict logits_ = call->buf[4];
+	const float *restrict top_ = call->buf[5];
+	float *restrict d_logits_ = call->buf[6];
 	const kg_dd4f7221_cross_entropy_mean_grad_f32_args *args = call->block;
 	(void)args;
-	const int64_t at_2_ = args->ignore_index_;
+	const int64_t at_ = args->ignore_index_;
 	const float t_ = args->label_smoothing_;
 	const int t_2_ = t_ > 0.0f;
 	const float t_3_ = kg_ld_f32(d_loss_) / (float)kgi_max(kg_ld_i32(count_), 1);
@@ -455,66 +457,49 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f32)(const kg_call *call
 	const float t_5_ = (float)kgi_max(args->size_V_, 1);
 	const float t_7_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
-		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf logits_2_ = kg_load_f32(logits_ + at_ + d_);
-				top_ = kg_max(top_, logits_2_);
+		const int64_t i_ = item_ % ((args->size_V_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_V_ + 4095) / 4096);
+		const int64_t from_ = i_2_ * 16;
+		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
+		const int64_t from_2_ = i_ * 4096;
+		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_V_);
+		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
+			const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
+			if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 			}
-			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+			const int counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_6_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_7_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / kg_ld_f32(total_ + i_R_) : 0.0f;
+			const int64_t at_2_ = i_R_ * args->size_V_;
+			const float top_2_ = kg_ld_f32(top_ + i_R_);
+			const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f32(d_logits_ + at_2_ + d_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * kg_exp(kg_load_f32(logits_ + at_2_ + d_) - kg_splat(base_)) : kg_splat(0.0f)));
 			}
-		}
-		const float top_2_ = kg_hmax(top_);
-		vf total_ = kg_splat(0.0f);
-		const int64_t target_value_ = kg_ld_i32(target_ + item_);
-		if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
-		}
-		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
-			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
-			vf total_2_ = kg_splat(0.0f);
-			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				if (counted_) {
-					const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
-					const vf logits_exp_ = kg_exp(logits_4_ - kg_splat(base_));
-					total_2_ += kg_select(kg_first(n_), logits_exp_, kg_splat(0.0f));
-				}
+			if (d_ < to_2_) {
+				kg_storen_f32(d_logits_ + at_2_ + d_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * kg_exp(kg_loadn_f32(logits_ + at_2_ + d_, to_2_ - d_) - kg_splat(base_)) : kg_splat(0.0f)), to_2_ - d_);
 			}
-			total_ += total_2_;
-		}
-		const float total_3_ = kg_hsum(total_);
-		const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-		const float t_6_ = d_average_ / t_5_;
-		const float d_hit_ = counted_ ? t_7_ : 0.0f;
-		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-		const float d_total_ = counted_ ? d_logtotal_ / total_3_ : 0.0f;
-		for (int64_t d_3_ = 0; d_3_ < args->size_V_; d_3_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_V_ - d_3_, KG_W);
-			const vf logits_5_ = kg_loadn_f32(logits_ + at_ + d_3_, n_2_);
-			const vf logits_exp_2_ = kg_exp(logits_5_ - kg_splat(base_));
-			kg_storen_f32(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_2_);
 		}
 	}
 }
 
-// rows kernel for d_logits.
+// map kernel for d_logits.
 static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict logits_ = call->buf[0];
-	const int32_t *restrict target_ = call->buf[1];
-	const float *restrict d_loss_ = call->buf[2];
-	const int32_t *restrict count_ = call->buf[3];
-	kg_f16 *restrict d_logits_ = call->buf[4];
+	const int32_t *restrict target_ = call->buf[0];
+	const float *restrict d_loss_ = call->buf[1];
+	const int32_t *restrict count_ = call->buf[2];
+	const float *restrict total_ = call->buf[3];
+	const kg_f16 *restrict logits_ = call->buf[4];
+	const float *restrict top_ = call->buf[5];
+	kg_f16 *restrict d_logits_ = call->buf[6];
 	const kg_dd4f7221_cross_entropy_mean_grad_f16_args *args = call->block;
 	(void)args;
-	const int64_t at_2_ = args->ignore_index_;
+	const int64_t at_ = args->ignore_index_;
 	const float t_ = args->label_smoothing_;
 	const int t_2_ = t_ > 0.0f;
 	const float t_3_ = kg_ld_f32(d_loss_) / (float)kgi_max(kg_ld_i32(count_), 1);
@@ -522,66 +507,49 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f16)(const kg_call *call
 	const float t_5_ = (float)kgi_max(args->size_V_, 1);
 	const float t_7_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
-		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf logits_2_ = kg_load_f16(logits_ + at_ + d_);
-				top_ = kg_max(top_, logits_2_);
+		const int64_t i_ = item_ % ((args->size_V_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_V_ + 4095) / 4096);
+		const int64_t from_ = i_2_ * 16;
+		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
+		const int64_t from_2_ = i_ * 4096;
+		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_V_);
+		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
+			const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
+			if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 			}
-			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+			const int counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_6_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_7_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / kg_ld_f32(total_ + i_R_) : 0.0f;
+			const int64_t at_2_ = i_R_ * args->size_V_;
+			const float top_2_ = kg_ld_f32(top_ + i_R_);
+			const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_f16(d_logits_ + at_2_ + d_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * kg_exp(kg_load_f16(logits_ + at_2_ + d_) - kg_splat(base_)) : kg_splat(0.0f)));
 			}
-		}
-		const float top_2_ = kg_hmax(top_);
-		vf total_ = kg_splat(0.0f);
-		const int64_t target_value_ = kg_ld_i32(target_ + item_);
-		if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
-		}
-		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
-			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
-			vf total_2_ = kg_splat(0.0f);
-			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				if (counted_) {
-					const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
-					const vf logits_exp_ = kg_exp(logits_4_ - kg_splat(base_));
-					total_2_ += kg_select(kg_first(n_), logits_exp_, kg_splat(0.0f));
-				}
+			if (d_ < to_2_) {
+				kg_storen_f16(d_logits_ + at_2_ + d_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * kg_exp(kg_loadn_f16(logits_ + at_2_ + d_, to_2_ - d_) - kg_splat(base_)) : kg_splat(0.0f)), to_2_ - d_);
 			}
-			total_ += total_2_;
-		}
-		const float total_3_ = kg_hsum(total_);
-		const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-		const float t_6_ = d_average_ / t_5_;
-		const float d_hit_ = counted_ ? t_7_ : 0.0f;
-		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-		const float d_total_ = counted_ ? d_logtotal_ / total_3_ : 0.0f;
-		for (int64_t d_3_ = 0; d_3_ < args->size_V_; d_3_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_V_ - d_3_, KG_W);
-			const vf logits_5_ = kg_loadn_f16(logits_ + at_ + d_3_, n_2_);
-			const vf logits_exp_2_ = kg_exp(logits_5_ - kg_splat(base_));
-			kg_storen_f16(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_2_);
 		}
 	}
 }
 
-// rows kernel for d_logits.
+// map kernel for d_logits.
 static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict logits_ = call->buf[0];
-	const int32_t *restrict target_ = call->buf[1];
-	const float *restrict d_loss_ = call->buf[2];
-	const int32_t *restrict count_ = call->buf[3];
-	kg_bf16 *restrict d_logits_ = call->buf[4];
+	const int32_t *restrict target_ = call->buf[0];
+	const float *restrict d_loss_ = call->buf[1];
+	const int32_t *restrict count_ = call->buf[2];
+	const float *restrict total_ = call->buf[3];
+	const kg_bf16 *restrict logits_ = call->buf[4];
+	const float *restrict top_ = call->buf[5];
+	kg_bf16 *restrict d_logits_ = call->buf[6];
 	const kg_dd4f7221_cross_entropy_mean_grad_bf16_args *args = call->block;
 	(void)args;
-	const int64_t at_2_ = args->ignore_index_;
+	const int64_t at_ = args->ignore_index_;
 	const float t_ = args->label_smoothing_;
 	const int t_2_ = t_ > 0.0f;
 	const float t_3_ = kg_ld_f32(d_loss_) / (float)kgi_max(kg_ld_i32(count_), 1);
@@ -589,52 +557,33 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_bf16)(const kg_call *cal
 	const float t_5_ = (float)kgi_max(args->size_V_, 1);
 	const float t_7_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
-		const int64_t at_ = item_ * args->size_V_;
-		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf logits_2_ = kg_load_bf16(logits_ + at_ + d_);
-				top_ = kg_max(top_, logits_2_);
+		const int64_t i_ = item_ % ((args->size_V_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_V_ + 4095) / 4096);
+		const int64_t from_ = i_2_ * 16;
+		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
+		const int64_t from_2_ = i_ * 4096;
+		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_V_);
+		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
+			int64_t d_ = from_2_;
+			const int64_t target_value_ = kg_ld_i32(target_ + i_R_);
+			if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(call, 1, i_R_, target_value_, args->size_V_);
 			}
-			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+			const int counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_6_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_7_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / kg_ld_f32(total_ + i_R_) : 0.0f;
+			const int64_t at_2_ = i_R_ * args->size_V_;
+			const float top_2_ = kg_ld_f32(top_ + i_R_);
+			const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
+				kg_store_bf16(d_logits_ + at_2_ + d_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * kg_exp(kg_load_bf16(logits_ + at_2_ + d_) - kg_splat(base_)) : kg_splat(0.0f)));
 			}
-		}
-		const float top_2_ = kg_hmax(top_);
-		vf total_ = kg_splat(0.0f);
-		const int64_t target_value_ = kg_ld_i32(target_ + item_);
-		if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
-			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
-		}
-		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
-			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
-			vf total_2_ = kg_splat(0.0f);
-			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				if (counted_) {
-					const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
-					const vf logits_exp_ = kg_exp(logits_4_ - kg_splat(base_));
-					total_2_ += kg_select(kg_first(n_), logits_exp_, kg_splat(0.0f));
-				}
+			if (d_ < to_2_) {
+				kg_storen_bf16(d_logits_ + at_2_ + d_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * kg_exp(kg_loadn_bf16(logits_ + at_2_ + d_, to_2_ - d_) - kg_splat(base_)) : kg_splat(0.0f)), to_2_ - d_);
 			}
-			total_ += total_2_;
-		}
-		const float total_3_ = kg_hsum(total_);
-		const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-		const float t_6_ = d_average_ / t_5_;
-		const float d_hit_ = counted_ ? t_7_ : 0.0f;
-		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-		const float d_total_ = counted_ ? d_logtotal_ / total_3_ : 0.0f;
-		for (int64_t d_3_ = 0; d_3_ < args->size_V_; d_3_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_V_ - d_3_, KG_W);
-			const vf logits_5_ = kg_loadn_bf16(logits_ + at_ + d_3_, n_2_);
-			const vf logits_exp_2_ = kg_exp(logits_5_ - kg_splat(base_));
-			kg_storen_bf16(d_logits_ + at_ + d_3_, kg_splat(t_6_) + kg_select(kg_splati((int32_t)target_value_) == kg_splati((int32_t)d_3_) + kg_iota(), kg_splat(d_hit_), kg_splat(0.0f)) + (counted_ ? kg_splat(d_total_) * logits_exp_2_ : kg_splat(0.0f)), n_2_);
 		}
 	}
 }

@@ -99,27 +99,27 @@ void kg_dd4f7221_lora_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_lora_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_7(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f32_8(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_lora_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_7(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f16_8(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_lora_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_7(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_bf16_8(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_hash;
 void kg_dd4f7221_matmul_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -226,31 +226,22 @@ void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1(const struct kg_call *call, int
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_bias_gelu_erf_hash;
@@ -279,31 +270,22 @@ void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(const struct kg_call *call,
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_bias_residual_hash;
@@ -443,27 +425,27 @@ var (
 	LoRABF161                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_1)
 	LoRABF162                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_2)
 	LoRABF163                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_3)
+	LoRAGradF321                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_1)
 	LoRAGradF322                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_2)
 	LoRAGradF323                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_3)
 	LoRAGradF324                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_4)
 	LoRAGradF325                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_5)
 	LoRAGradF326                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_6)
 	LoRAGradF327                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_7)
-	LoRAGradF328                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_8)
+	LoRAGradF161                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_1)
 	LoRAGradF162                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_2)
 	LoRAGradF163                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_3)
 	LoRAGradF164                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_4)
 	LoRAGradF165                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_5)
 	LoRAGradF166                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_6)
 	LoRAGradF167                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_7)
-	LoRAGradF168                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_8)
+	LoRAGradBF161                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_1)
 	LoRAGradBF162                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_2)
 	LoRAGradBF163                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_3)
 	LoRAGradBF164                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_4)
 	LoRAGradBF165                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_5)
 	LoRAGradBF166                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_6)
 	LoRAGradBF167                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_7)
-	LoRAGradBF168                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_8)
 	MatMulNnF32                       = unsafe.Pointer(C.kg_dd4f7221_matmul_nn_f32)
 	MatMulNnF16                       = unsafe.Pointer(C.kg_dd4f7221_matmul_nn_f16)
 	MatMulNnBF16                      = unsafe.Pointer(C.kg_dd4f7221_matmul_nn_bf16)
@@ -567,31 +549,22 @@ var (
 	MatMulBiasGELUGradNnBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)
 	MatMulBiasGELUGradNnBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3)
 	MatMulBiasGELUGradNnBF165         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5)
-	MatMulBiasGELUGradNtF321          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1)
 	MatMulBiasGELUGradNtF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)
 	MatMulBiasGELUGradNtF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)
-	MatMulBiasGELUGradNtF161          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1)
 	MatMulBiasGELUGradNtF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)
 	MatMulBiasGELUGradNtF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)
-	MatMulBiasGELUGradNtBF161         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1)
 	MatMulBiasGELUGradNtBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)
 	MatMulBiasGELUGradNtBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)
-	MatMulBiasGELUGradTnF321          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1)
 	MatMulBiasGELUGradTnF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)
 	MatMulBiasGELUGradTnF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)
-	MatMulBiasGELUGradTnF161          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1)
 	MatMulBiasGELUGradTnF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)
 	MatMulBiasGELUGradTnF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)
-	MatMulBiasGELUGradTnBF161         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1)
 	MatMulBiasGELUGradTnBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)
 	MatMulBiasGELUGradTnBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)
-	MatMulBiasGELUGradTtF321          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1)
 	MatMulBiasGELUGradTtF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)
 	MatMulBiasGELUGradTtF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)
-	MatMulBiasGELUGradTtF161          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1)
 	MatMulBiasGELUGradTtF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)
 	MatMulBiasGELUGradTtF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)
-	MatMulBiasGELUGradTtBF161         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1)
 	MatMulBiasGELUGradTtBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)
 	MatMulBiasGELUGradTtBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3)
 	MatMulBiasGELUErfNnF32            = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_nn_f32)
@@ -619,31 +592,22 @@ var (
 	MatMulBiasGELUErfGradNnBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2)
 	MatMulBiasGELUErfGradNnBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3)
 	MatMulBiasGELUErfGradNnBF165      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5)
-	MatMulBiasGELUErfGradNtF321       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_1)
 	MatMulBiasGELUErfGradNtF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2)
 	MatMulBiasGELUErfGradNtF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3)
-	MatMulBiasGELUErfGradNtF161       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_1)
 	MatMulBiasGELUErfGradNtF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2)
 	MatMulBiasGELUErfGradNtF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3)
-	MatMulBiasGELUErfGradNtBF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_1)
 	MatMulBiasGELUErfGradNtBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2)
 	MatMulBiasGELUErfGradNtBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3)
-	MatMulBiasGELUErfGradTnF321       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_1)
 	MatMulBiasGELUErfGradTnF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2)
 	MatMulBiasGELUErfGradTnF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3)
-	MatMulBiasGELUErfGradTnF161       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_1)
 	MatMulBiasGELUErfGradTnF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2)
 	MatMulBiasGELUErfGradTnF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3)
-	MatMulBiasGELUErfGradTnBF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_1)
 	MatMulBiasGELUErfGradTnBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2)
 	MatMulBiasGELUErfGradTnBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3)
-	MatMulBiasGELUErfGradTtF321       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_1)
 	MatMulBiasGELUErfGradTtF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2)
 	MatMulBiasGELUErfGradTtF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3)
-	MatMulBiasGELUErfGradTtF161       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_1)
 	MatMulBiasGELUErfGradTtF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2)
 	MatMulBiasGELUErfGradTtF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3)
-	MatMulBiasGELUErfGradTtBF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_1)
 	MatMulBiasGELUErfGradTtBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2)
 	MatMulBiasGELUErfGradTtBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3)
 	MatMulBiasResidualNnF32           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_nn_f32)

@@ -93,27 +93,27 @@ var (
 	LoRABF161                         unsafe.Pointer
 	LoRABF162                         unsafe.Pointer
 	LoRABF163                         unsafe.Pointer
+	LoRAGradF321                      unsafe.Pointer
 	LoRAGradF322                      unsafe.Pointer
 	LoRAGradF323                      unsafe.Pointer
 	LoRAGradF324                      unsafe.Pointer
 	LoRAGradF325                      unsafe.Pointer
 	LoRAGradF326                      unsafe.Pointer
 	LoRAGradF327                      unsafe.Pointer
-	LoRAGradF328                      unsafe.Pointer
+	LoRAGradF161                      unsafe.Pointer
 	LoRAGradF162                      unsafe.Pointer
 	LoRAGradF163                      unsafe.Pointer
 	LoRAGradF164                      unsafe.Pointer
 	LoRAGradF165                      unsafe.Pointer
 	LoRAGradF166                      unsafe.Pointer
 	LoRAGradF167                      unsafe.Pointer
-	LoRAGradF168                      unsafe.Pointer
+	LoRAGradBF161                     unsafe.Pointer
 	LoRAGradBF162                     unsafe.Pointer
 	LoRAGradBF163                     unsafe.Pointer
 	LoRAGradBF164                     unsafe.Pointer
 	LoRAGradBF165                     unsafe.Pointer
 	LoRAGradBF166                     unsafe.Pointer
 	LoRAGradBF167                     unsafe.Pointer
-	LoRAGradBF168                     unsafe.Pointer
 	MatMulNnF32                       unsafe.Pointer
 	MatMulNnF16                       unsafe.Pointer
 	MatMulNnBF16                      unsafe.Pointer
@@ -217,31 +217,22 @@ var (
 	MatMulBiasGELUGradNnBF162         unsafe.Pointer
 	MatMulBiasGELUGradNnBF163         unsafe.Pointer
 	MatMulBiasGELUGradNnBF165         unsafe.Pointer
-	MatMulBiasGELUGradNtF321          unsafe.Pointer
 	MatMulBiasGELUGradNtF322          unsafe.Pointer
 	MatMulBiasGELUGradNtF323          unsafe.Pointer
-	MatMulBiasGELUGradNtF161          unsafe.Pointer
 	MatMulBiasGELUGradNtF162          unsafe.Pointer
 	MatMulBiasGELUGradNtF163          unsafe.Pointer
-	MatMulBiasGELUGradNtBF161         unsafe.Pointer
 	MatMulBiasGELUGradNtBF162         unsafe.Pointer
 	MatMulBiasGELUGradNtBF163         unsafe.Pointer
-	MatMulBiasGELUGradTnF321          unsafe.Pointer
 	MatMulBiasGELUGradTnF322          unsafe.Pointer
 	MatMulBiasGELUGradTnF323          unsafe.Pointer
-	MatMulBiasGELUGradTnF161          unsafe.Pointer
 	MatMulBiasGELUGradTnF162          unsafe.Pointer
 	MatMulBiasGELUGradTnF163          unsafe.Pointer
-	MatMulBiasGELUGradTnBF161         unsafe.Pointer
 	MatMulBiasGELUGradTnBF162         unsafe.Pointer
 	MatMulBiasGELUGradTnBF163         unsafe.Pointer
-	MatMulBiasGELUGradTtF321          unsafe.Pointer
 	MatMulBiasGELUGradTtF322          unsafe.Pointer
 	MatMulBiasGELUGradTtF323          unsafe.Pointer
-	MatMulBiasGELUGradTtF161          unsafe.Pointer
 	MatMulBiasGELUGradTtF162          unsafe.Pointer
 	MatMulBiasGELUGradTtF163          unsafe.Pointer
-	MatMulBiasGELUGradTtBF161         unsafe.Pointer
 	MatMulBiasGELUGradTtBF162         unsafe.Pointer
 	MatMulBiasGELUGradTtBF163         unsafe.Pointer
 	MatMulBiasGELUErfNnF32            unsafe.Pointer
@@ -269,31 +260,22 @@ var (
 	MatMulBiasGELUErfGradNnBF162      unsafe.Pointer
 	MatMulBiasGELUErfGradNnBF163      unsafe.Pointer
 	MatMulBiasGELUErfGradNnBF165      unsafe.Pointer
-	MatMulBiasGELUErfGradNtF321       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF322       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF323       unsafe.Pointer
-	MatMulBiasGELUErfGradNtF161       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF162       unsafe.Pointer
 	MatMulBiasGELUErfGradNtF163       unsafe.Pointer
-	MatMulBiasGELUErfGradNtBF161      unsafe.Pointer
 	MatMulBiasGELUErfGradNtBF162      unsafe.Pointer
 	MatMulBiasGELUErfGradNtBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradTnF321       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF322       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF323       unsafe.Pointer
-	MatMulBiasGELUErfGradTnF161       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF162       unsafe.Pointer
 	MatMulBiasGELUErfGradTnF163       unsafe.Pointer
-	MatMulBiasGELUErfGradTnBF161      unsafe.Pointer
 	MatMulBiasGELUErfGradTnBF162      unsafe.Pointer
 	MatMulBiasGELUErfGradTnBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradTtF321       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF322       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF323       unsafe.Pointer
-	MatMulBiasGELUErfGradTtF161       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF162       unsafe.Pointer
 	MatMulBiasGELUErfGradTtF163       unsafe.Pointer
-	MatMulBiasGELUErfGradTtBF161      unsafe.Pointer
 	MatMulBiasGELUErfGradTtBF162      unsafe.Pointer
 	MatMulBiasGELUErfGradTtBF163      unsafe.Pointer
 	MatMulBiasResidualNnF32           unsafe.Pointer

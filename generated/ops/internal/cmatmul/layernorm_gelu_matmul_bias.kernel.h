@@ -8,7 +8,7 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_layernorm_gelu_matmul_bias_hash = 0xe4a8b60e4db088c9ULL;
+const uint64_t kg_dd4f7221_layernorm_gelu_matmul_bias_hash = 0x4e3241c0aa3838e1ULL;
 
 typedef struct {
 	int64_t size_K_;

@@ -7,7 +7,7 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_lora_hash = 0xb34a6854da927784ULL;
+const uint64_t kg_dd4f7221_lora_hash = 0xb6ebaaa5ce2e4eaeULL;
 
 typedef struct {
 	int64_t size_O_;
@@ -71,129 +71,129 @@ typedef struct {
 	int64_t size_R_;
 	int64_t size_Rank_;
 	float alpha_;
-} kg_dd4f7221_lora_grad_f32_2_args;
+} kg_dd4f7221_lora_grad_f32_1_args;
 
 typedef struct {
 	int64_t size_Rank_;
 	int64_t size_R_;
 	int64_t size_O_;
+} kg_dd4f7221_lora_grad_f32_2_args;
+
+typedef struct {
+	int64_t size_I_;
+	int64_t size_R_;
+	int64_t size_Rank_;
 } kg_dd4f7221_lora_grad_f32_3_args;
 
 typedef struct {
 	int64_t size_I_;
 	int64_t size_R_;
-	int64_t size_Rank_;
+	int64_t size_O_;
 } kg_dd4f7221_lora_grad_f32_4_args;
 
 typedef struct {
+	int64_t size_O_;
 	int64_t size_I_;
 	int64_t size_R_;
-	int64_t size_O_;
 } kg_dd4f7221_lora_grad_f32_5_args;
 
 typedef struct {
-	int64_t size_O_;
+	int64_t size_Rank_;
 	int64_t size_I_;
 	int64_t size_R_;
 } kg_dd4f7221_lora_grad_f32_6_args;
 
 typedef struct {
+	int64_t size_O_;
 	int64_t size_Rank_;
-	int64_t size_I_;
 	int64_t size_R_;
 } kg_dd4f7221_lora_grad_f32_7_args;
 
 typedef struct {
 	int64_t size_O_;
-	int64_t size_Rank_;
-	int64_t size_R_;
-} kg_dd4f7221_lora_grad_f32_8_args;
-
-typedef struct {
-	int64_t size_O_;
 	int64_t size_R_;
 	int64_t size_Rank_;
 	float alpha_;
-} kg_dd4f7221_lora_grad_f16_2_args;
+} kg_dd4f7221_lora_grad_f16_1_args;
 
 typedef struct {
 	int64_t size_Rank_;
 	int64_t size_R_;
 	int64_t size_O_;
+} kg_dd4f7221_lora_grad_f16_2_args;
+
+typedef struct {
+	int64_t size_I_;
+	int64_t size_R_;
+	int64_t size_Rank_;
 } kg_dd4f7221_lora_grad_f16_3_args;
 
 typedef struct {
 	int64_t size_I_;
 	int64_t size_R_;
-	int64_t size_Rank_;
+	int64_t size_O_;
 } kg_dd4f7221_lora_grad_f16_4_args;
 
 typedef struct {
+	int64_t size_O_;
 	int64_t size_I_;
 	int64_t size_R_;
-	int64_t size_O_;
 } kg_dd4f7221_lora_grad_f16_5_args;
 
 typedef struct {
-	int64_t size_O_;
+	int64_t size_Rank_;
 	int64_t size_I_;
 	int64_t size_R_;
 } kg_dd4f7221_lora_grad_f16_6_args;
 
 typedef struct {
-	int64_t size_Rank_;
-	int64_t size_I_;
-	int64_t size_R_;
-} kg_dd4f7221_lora_grad_f16_7_args;
-
-typedef struct {
 	int64_t size_O_;
 	int64_t size_Rank_;
 	int64_t size_R_;
-} kg_dd4f7221_lora_grad_f16_8_args;
+} kg_dd4f7221_lora_grad_f16_7_args;
 
 typedef struct {
 	int64_t size_O_;
 	int64_t size_R_;
 	int64_t size_Rank_;
 	float alpha_;
-} kg_dd4f7221_lora_grad_bf16_2_args;
+} kg_dd4f7221_lora_grad_bf16_1_args;
 
 typedef struct {
 	int64_t size_Rank_;
 	int64_t size_R_;
 	int64_t size_O_;
+} kg_dd4f7221_lora_grad_bf16_2_args;
+
+typedef struct {
+	int64_t size_I_;
+	int64_t size_R_;
+	int64_t size_Rank_;
 } kg_dd4f7221_lora_grad_bf16_3_args;
 
 typedef struct {
 	int64_t size_I_;
 	int64_t size_R_;
-	int64_t size_Rank_;
+	int64_t size_O_;
 } kg_dd4f7221_lora_grad_bf16_4_args;
 
 typedef struct {
+	int64_t size_O_;
 	int64_t size_I_;
 	int64_t size_R_;
-	int64_t size_O_;
 } kg_dd4f7221_lora_grad_bf16_5_args;
 
 typedef struct {
-	int64_t size_O_;
+	int64_t size_Rank_;
 	int64_t size_I_;
 	int64_t size_R_;
 } kg_dd4f7221_lora_grad_bf16_6_args;
 
 typedef struct {
-	int64_t size_Rank_;
-	int64_t size_I_;
-	int64_t size_R_;
-} kg_dd4f7221_lora_grad_bf16_7_args;
-
-typedef struct {
 	int64_t size_O_;
 	int64_t size_Rank_;
 	int64_t size_R_;
-} kg_dd4f7221_lora_grad_bf16_8_args;
+} kg_dd4f7221_lora_grad_bf16_7_args;
 
 #define KG_SELF "lora.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -207,27 +207,27 @@ KG_DISPATCH(kg_dd4f7221_lora_f16_3)
 KG_DISPATCH(kg_dd4f7221_lora_bf16_1)
 KG_DISPATCH(kg_dd4f7221_lora_bf16_2)
 KG_DISPATCH(kg_dd4f7221_lora_bf16_3)
+KG_DISPATCH(kg_dd4f7221_lora_grad_f32_1)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_2)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_4)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_5)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_6)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_7)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f32_8)
+KG_DISPATCH(kg_dd4f7221_lora_grad_f16_1)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_2)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_4)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_5)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_6)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_7)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f16_8)
+KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_1)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_2)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_4)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_5)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_6)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_7)
-KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_8)
 
 #else // KG_ISA
 
@@ -652,10 +652,10 @@ static void KG_NAME(kg_dd4f7221_lora_bf16_3)(const kg_call *call, int64_t lo, in
 }
 
 // map kernel for d_up.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	float *restrict d_up_ = call->buf[1];
-	const kg_dd4f7221_lora_grad_f32_2_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f32_1_args *args = call->block;
 	(void)args;
 	const float t_ = args->alpha_ / (float)kgi_max(args->size_Rank_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -689,11 +689,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_2)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_down.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_up_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	float *restrict d_down_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_3_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f32_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -735,11 +735,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_3)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_x_part.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_down_ = call->buf[0];
 	const float *restrict a_ = call->buf[1];
 	float *restrict d_x_part_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_4_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f32_3_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -781,12 +781,12 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_4)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_x.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict w_ = call->buf[1];
 	const float *restrict d_x_part_ = call->buf[2];
 	float *restrict d_x_ = call->buf[3];
-	const kg_dd4f7221_lora_grad_f32_5_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f32_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -828,11 +828,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_5)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
 	const float *restrict d_y_ = call->buf[1];
 	float *restrict d_w_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_6_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f32_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -874,11 +874,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_6)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_a.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_7)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
 	const float *restrict d_down_ = call->buf[1];
 	float *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_7_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f32_6_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -920,11 +920,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_7)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_b.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_8)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f32_7)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict down_ = call->buf[0];
 	const float *restrict d_up_ = call->buf[1];
 	float *restrict d_b_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_8_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f32_7_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -966,10 +966,10 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_8)(const kg_call *call, int64_t lo
 }
 
 // map kernel for d_up.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	float *restrict d_up_ = call->buf[1];
-	const kg_dd4f7221_lora_grad_f16_2_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f16_1_args *args = call->block;
 	(void)args;
 	const float t_ = args->alpha_ / (float)kgi_max(args->size_Rank_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -1003,11 +1003,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_2)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_down.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_up_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	float *restrict d_down_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f16_3_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f16_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1049,11 +1049,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_3)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_x_part.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_down_ = call->buf[0];
 	const kg_f16 *restrict a_ = call->buf[1];
 	float *restrict d_x_part_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f16_4_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f16_3_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1095,12 +1095,12 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_4)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_x.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict w_ = call->buf[1];
 	const float *restrict d_x_part_ = call->buf[2];
 	kg_f16 *restrict d_x_ = call->buf[3];
-	const kg_dd4f7221_lora_grad_f16_5_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f16_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1142,11 +1142,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_5)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
 	const kg_f16 *restrict d_y_ = call->buf[1];
 	kg_f16 *restrict d_w_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f16_6_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f16_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1188,11 +1188,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_6)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_a.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_7)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
 	const float *restrict d_down_ = call->buf[1];
 	kg_f16 *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f16_7_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f16_6_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1234,11 +1234,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_7)(const kg_call *call, int64_t lo
 }
 
 // matmul kernel for d_b.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_8)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_f16_7)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict down_ = call->buf[0];
 	const float *restrict d_up_ = call->buf[1];
 	kg_f16 *restrict d_b_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f16_8_args *args = call->block;
+	const kg_dd4f7221_lora_grad_f16_7_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1280,10 +1280,10 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_8)(const kg_call *call, int64_t lo
 }
 
 // map kernel for d_up.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	float *restrict d_up_ = call->buf[1];
-	const kg_dd4f7221_lora_grad_bf16_2_args *args = call->block;
+	const kg_dd4f7221_lora_grad_bf16_1_args *args = call->block;
 	(void)args;
 	const float t_ = args->alpha_ / (float)kgi_max(args->size_Rank_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -1317,11 +1317,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_2)(const kg_call *call, int64_t l
 }
 
 // matmul kernel for d_down.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_up_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	float *restrict d_down_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_bf16_3_args *args = call->block;
+	const kg_dd4f7221_lora_grad_bf16_2_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1363,11 +1363,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_3)(const kg_call *call, int64_t l
 }
 
 // matmul kernel for d_x_part.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_down_ = call->buf[0];
 	const kg_bf16 *restrict a_ = call->buf[1];
 	float *restrict d_x_part_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_bf16_4_args *args = call->block;
+	const kg_dd4f7221_lora_grad_bf16_3_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1409,12 +1409,12 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_4)(const kg_call *call, int64_t l
 }
 
 // matmul kernel for d_x.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict w_ = call->buf[1];
 	const float *restrict d_x_part_ = call->buf[2];
 	kg_bf16 *restrict d_x_ = call->buf[3];
-	const kg_dd4f7221_lora_grad_bf16_5_args *args = call->block;
+	const kg_dd4f7221_lora_grad_bf16_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1456,11 +1456,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_5)(const kg_call *call, int64_t l
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
 	const kg_bf16 *restrict d_y_ = call->buf[1];
 	kg_bf16 *restrict d_w_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_bf16_6_args *args = call->block;
+	const kg_dd4f7221_lora_grad_bf16_5_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1502,11 +1502,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_6)(const kg_call *call, int64_t l
 }
 
 // matmul kernel for d_a.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_7)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
 	const float *restrict d_down_ = call->buf[1];
 	kg_bf16 *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_bf16_7_args *args = call->block;
+	const kg_dd4f7221_lora_grad_bf16_6_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1548,11 +1548,11 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_7)(const kg_call *call, int64_t l
 }
 
 // matmul kernel for d_b.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_8)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_lora_grad_bf16_7)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict down_ = call->buf[0];
 	const float *restrict d_up_ = call->buf[1];
 	kg_bf16 *restrict d_b_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_bf16_8_args *args = call->block;
+	const kg_dd4f7221_lora_grad_bf16_7_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;

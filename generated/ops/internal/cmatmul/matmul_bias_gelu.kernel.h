@@ -7,84 +7,96 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_matmul_bias_gelu_hash = 0x9114cb0a31fa283dULL;
+const uint64_t kg_dd4f7221_matmul_bias_gelu_hash = 0xdd74dfeaba5fe93bULL;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_nn_f32_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_nn_f16_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_nn_bf16_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_nt_f32_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_nt_f16_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_nt_bf16_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_tn_f32_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_tn_f16_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_tn_bf16_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_tt_f32_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_tt_f16_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_K_;
+	int32_t wanted_pre_;
 } kg_dd4f7221_matmul_bias_gelu_tt_bf16_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
-	int64_t size_K_;
+	int64_t size_Z_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args;
 
 typedef struct {
@@ -113,7 +125,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
-	int64_t size_K_;
+	int64_t size_Z_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_args;
 
 typedef struct {
@@ -136,7 +148,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
-	int64_t size_K_;
+	int64_t size_Z_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args;
 
 typedef struct {
@@ -157,12 +169,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1_args;
-
-typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 	int64_t size_N_;
@@ -173,12 +179,6 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -193,12 +193,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1_args;
-
-typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 	int64_t size_N_;
@@ -209,12 +203,6 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1_args;
 
 typedef struct {
 	int64_t size_M_;
@@ -229,12 +217,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1_args;
-
-typedef struct {
 	int64_t size_M_;
 	int64_t size_K_;
 	int64_t size_N_;
@@ -245,12 +227,6 @@ typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1_args;
 
 typedef struct {
 	int64_t size_M_;
@@ -265,12 +241,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1_args;
-
-typedef struct {
 	int64_t size_M_;
 	int64_t size_K_;
 	int64_t size_N_;
@@ -283,12 +253,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1_args;
-
-typedef struct {
 	int64_t size_M_;
 	int64_t size_K_;
 	int64_t size_N_;
@@ -299,12 +263,6 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_K_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1_args;
 
 typedef struct {
 	int64_t size_M_;
@@ -346,42 +304,34 @@ KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3)
 
 #else // KG_ISA
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nn_f32)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	const float *restrict bias_ = call->buf[2];
 	float *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_nn_f32_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -424,19 +374,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nn_f32)(const kg_call *call, in
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nn_f16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	const kg_f16 *restrict bias_ = call->buf[2];
 	kg_f16 *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_nn_f16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -479,19 +433,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nn_f16)(const kg_call *call, in
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nn_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	const kg_bf16 *restrict bias_ = call->buf[2];
 	kg_bf16 *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_nn_bf16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -534,19 +492,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nn_bf16)(const kg_call *call, i
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nt_f32)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	const float *restrict bias_ = call->buf[2];
 	float *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_nt_f32_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -589,19 +551,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nt_f32)(const kg_call *call, in
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nt_f16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	const kg_f16 *restrict bias_ = call->buf[2];
 	kg_f16 *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_nt_f16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -644,19 +610,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nt_f16)(const kg_call *call, in
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nt_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	const kg_bf16 *restrict bias_ = call->buf[2];
 	kg_bf16 *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_nt_bf16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -699,19 +669,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_nt_bf16)(const kg_call *call, i
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tn_f32)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	const float *restrict bias_ = call->buf[2];
 	float *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_tn_f32_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -752,19 +726,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tn_f32)(const kg_call *call, in
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
+				kg_storen_f32(c_ + at_5_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_5_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tn_f16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	const kg_f16 *restrict bias_ = call->buf[2];
 	kg_f16 *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_tn_f16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -805,19 +783,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tn_f16)(const kg_call *call, in
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
+				kg_storen_f16(c_ + at_5_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_5_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tn_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	const kg_bf16 *restrict bias_ = call->buf[2];
 	kg_bf16 *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_tn_bf16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -858,19 +840,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tn_bf16)(const kg_call *call, i
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
+				kg_storen_bf16(c_ + at_5_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_5_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tt_f32)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	const float *restrict bias_ = call->buf[2];
 	float *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_tt_f32_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -913,19 +899,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tt_f32)(const kg_call *call, in
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
+				kg_storen_f32(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tt_f16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	const kg_f16 *restrict bias_ = call->buf[2];
 	kg_f16 *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_tt_f16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -968,19 +958,23 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tt_f16)(const kg_call *call, in
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
+				kg_storen_f16(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tt_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	const kg_bf16 *restrict bias_ = call->buf[2];
 	kg_bf16 *restrict c_ = call->buf[3];
+	float *restrict pre_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_gelu_tt_bf16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -1023,67 +1017,64 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tt_bf16)(const kg_call *call, i
 			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), c_gelu_x_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), c_gelu_x_ * kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)))), n_);
+				const vf pre_2_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
+				kg_storen_bf16(c_ + at_7_ + (col_from_ + col_), kg_select(pre_2_ > kg_splat(20.0f), pre_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), pre_2_ * kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_)))), n_);
+				if (args->wanted_pre_ != 0) {
+					kg_storen_f32(pre_ + at_7_ + (col_from_ + col_), pre_2_, n_);
+				}
 			}
 		}
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
+// map kernel for d_pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	const float *restrict bias_ = call->buf[2];
-	const float *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
+	const float *restrict pre_ = call->buf[0];
+	const float *restrict d_c_ = call->buf[1];
+	float *restrict d_pre_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args *args = call->block;
 	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
+		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
+		const int64_t from_ = i_3_ * 16;
+		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
+		const int64_t from_2_ = i_ * 4096;
+		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
+		if (args->size_N_ == 1) {
+			int64_t d_ = from_;
 			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_K_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+				const vf pre_2_ = kg_load_f32(pre_ + (at_ + d_) * args->size_N_ + 0);
+				const vf d_c_2_ = kg_load_f32(d_c_ + (at_ + d_) * args->size_N_ + 0);
+				const vf pre_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_));
+				kg_store_f32(d_pre_ + (at_ + d_) * args->size_N_ + 0, kg_select(pre_2_ > kg_splat(20.0f), d_c_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * pre_sigmoid_ * (kg_splat(1.0f) + pre_2_ * (kg_splat(1.0f) - pre_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_2_ * pre_2_)))));
+			}
+			if (d_ < to_) {
+				const vf pre_3_ = kg_loadn_f32(pre_ + (at_ + d_) * args->size_N_ + 0, to_ - d_);
+				const vf d_c_3_ = kg_loadn_f32(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_);
+				const vf pre_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_3_ + kg_splat(0.044715f) * pre_3_ * pre_3_ * pre_3_));
+				kg_storen_f32(d_pre_ + (at_ + d_) * args->size_N_ + 0, kg_select(pre_3_ > kg_splat(20.0f), d_c_3_, kg_select(pre_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_3_ * pre_sigmoid_2_ * (kg_splat(1.0f) + pre_3_ * (kg_splat(1.0f) - pre_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_3_ * pre_3_)))), to_ - d_);
 			}
 		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_K_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
+				int64_t d_2_ = from_2_;
+				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
+				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf pre_4_ = kg_load_f32(pre_ + at_3_ + d_2_);
+					const vf d_c_4_ = kg_load_f32(d_c_ + at_3_ + d_2_);
+					const vf pre_sigmoid_3_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_4_ + kg_splat(0.044715f) * pre_4_ * pre_4_ * pre_4_));
+					kg_store_f32(d_pre_ + at_3_ + d_2_, kg_select(pre_4_ > kg_splat(20.0f), d_c_4_, kg_select(pre_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_4_ * pre_sigmoid_3_ * (kg_splat(1.0f) + pre_4_ * (kg_splat(1.0f) - pre_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_4_ * pre_4_)))));
+				}
+				if (d_2_ < to_2_) {
+					const vf pre_5_ = kg_loadn_f32(pre_ + at_3_ + d_2_, to_2_ - d_2_);
+					const vf d_c_5_ = kg_loadn_f32(d_c_ + at_3_ + d_2_, to_2_ - d_2_);
+					const vf pre_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_5_ + kg_splat(0.044715f) * pre_5_ * pre_5_ * pre_5_));
+					kg_storen_f32(d_pre_ + at_3_ + d_2_, kg_select(pre_5_ > kg_splat(20.0f), d_c_5_, kg_select(pre_5_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_5_ * pre_sigmoid_4_ * (kg_splat(1.0f) + pre_5_ * (kg_splat(1.0f) - pre_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_5_ * pre_5_)))), to_2_ - d_2_);
+				}
 			}
 		}
 	}
@@ -1091,7 +1082,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1)(const kg_call *c
 
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	float *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args *args = call->block;
@@ -1116,7 +1107,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2)(const kg_call *c
 			const int64_t at_2_ = i_4_ * args->size_K_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_c_gelu_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_rows_k_f32(left_panels_, d_pre_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
 				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -1124,7 +1115,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2)(const kg_call *c
 			const int64_t at_4_ = i_4_ * args->size_K_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_c_gelu_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packa_k_f32(left_panels_, d_pre_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
 				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -1145,7 +1136,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2)(const kg_call *c
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict a_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	float *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_args *args = call->block;
 	(void)args;
@@ -1169,14 +1160,14 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3)(const kg_call *c
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_n_f32(left_panels_, rows_, d_pre_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_2_ = i_4_ * args->size_M_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_c_gelu_x_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_packb_n_f32(right_panels_, d_pre_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -1195,7 +1186,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3)(const kg_call *c
 
 // rows kernel for d_bias_reduced_block.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	float *restrict d_bias_reduced_block_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args *args = call->block;
 	(void)args;
@@ -1216,10 +1207,10 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4)(const kg_call *c
 			int64_t d_2_ = 0;
 			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
 			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_c_gelu_x_ + at_4_ + d_2_));
+				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_pre_ + at_4_ + d_2_));
 			}
 			if (d_2_ < args->size_N_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_c_gelu_x_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_pre_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
 			}
 		}
 	}
@@ -1262,60 +1253,54 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
+// map kernel for d_pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
-	const kg_f16 *restrict b_ = call->buf[1];
-	const kg_f16 *restrict bias_ = call->buf[2];
-	const kg_f16 *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
+	const float *restrict pre_ = call->buf[0];
+	const kg_f16 *restrict d_c_ = call->buf[1];
+	float *restrict d_pre_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_args *args = call->block;
 	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
+		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
+		const int64_t from_ = i_3_ * 16;
+		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
+		const int64_t from_2_ = i_ * 4096;
+		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
+		if (args->size_N_ == 1) {
+			int64_t d_ = from_;
 			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_K_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+				const vf pre_2_ = kg_load_f32(pre_ + (at_ + d_) * args->size_N_ + 0);
+				const vf d_c_2_ = kg_load_f16(d_c_ + (at_ + d_) * args->size_N_ + 0);
+				const vf pre_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_));
+				kg_store_f32(d_pre_ + (at_ + d_) * args->size_N_ + 0, kg_select(pre_2_ > kg_splat(20.0f), d_c_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * pre_sigmoid_ * (kg_splat(1.0f) + pre_2_ * (kg_splat(1.0f) - pre_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_2_ * pre_2_)))));
+			}
+			if (d_ < to_) {
+				const vf pre_3_ = kg_loadn_f32(pre_ + (at_ + d_) * args->size_N_ + 0, to_ - d_);
+				const vf d_c_3_ = kg_loadn_f16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_);
+				const vf pre_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_3_ + kg_splat(0.044715f) * pre_3_ * pre_3_ * pre_3_));
+				kg_storen_f32(d_pre_ + (at_ + d_) * args->size_N_ + 0, kg_select(pre_3_ > kg_splat(20.0f), d_c_3_, kg_select(pre_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_3_ * pre_sigmoid_2_ * (kg_splat(1.0f) + pre_3_ * (kg_splat(1.0f) - pre_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_3_ * pre_3_)))), to_ - d_);
 			}
 		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_K_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
-				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
+				int64_t d_2_ = from_2_;
+				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
+				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf pre_4_ = kg_load_f32(pre_ + at_3_ + d_2_);
+					const vf d_c_4_ = kg_load_f16(d_c_ + at_3_ + d_2_);
+					const vf pre_sigmoid_3_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_4_ + kg_splat(0.044715f) * pre_4_ * pre_4_ * pre_4_));
+					kg_store_f32(d_pre_ + at_3_ + d_2_, kg_select(pre_4_ > kg_splat(20.0f), d_c_4_, kg_select(pre_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_4_ * pre_sigmoid_3_ * (kg_splat(1.0f) + pre_4_ * (kg_splat(1.0f) - pre_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_4_ * pre_4_)))));
+				}
+				if (d_2_ < to_2_) {
+					const vf pre_5_ = kg_loadn_f32(pre_ + at_3_ + d_2_, to_2_ - d_2_);
+					const vf d_c_5_ = kg_loadn_f16(d_c_ + at_3_ + d_2_, to_2_ - d_2_);
+					const vf pre_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_5_ + kg_splat(0.044715f) * pre_5_ * pre_5_ * pre_5_));
+					kg_storen_f32(d_pre_ + at_3_ + d_2_, kg_select(pre_5_ > kg_splat(20.0f), d_c_5_, kg_select(pre_5_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_5_ * pre_sigmoid_4_ * (kg_splat(1.0f) + pre_5_ * (kg_splat(1.0f) - pre_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_5_ * pre_5_)))), to_2_ - d_2_);
+				}
 			}
 		}
 	}
@@ -1323,7 +1308,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1)(const kg_call *c
 
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	kg_f16 *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_args *args = call->block;
@@ -1348,7 +1333,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2)(const kg_call *c
 			const int64_t at_2_ = i_4_ * args->size_K_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_c_gelu_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_rows_k_f32(left_panels_, d_pre_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
 				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -1356,7 +1341,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2)(const kg_call *c
 			const int64_t at_4_ = i_4_ * args->size_K_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_c_gelu_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packa_k_f32(left_panels_, d_pre_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
 				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -1377,7 +1362,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2)(const kg_call *c
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict a_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	kg_f16 *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_args *args = call->block;
 	(void)args;
@@ -1401,14 +1386,14 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3)(const kg_call *c
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_n_f32(left_panels_, rows_, d_pre_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_2_ = i_4_ * args->size_M_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_c_gelu_x_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_packb_n_f32(right_panels_, d_pre_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -1462,60 +1447,54 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
+// map kernel for d_pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
-	const kg_bf16 *restrict b_ = call->buf[1];
-	const kg_bf16 *restrict bias_ = call->buf[2];
-	const kg_bf16 *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
+	const float *restrict pre_ = call->buf[0];
+	const kg_bf16 *restrict d_c_ = call->buf[1];
+	float *restrict d_pre_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args *args = call->block;
 	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
+		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
+		const int64_t from_ = i_3_ * 16;
+		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
+		const int64_t from_2_ = i_ * 4096;
+		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
+		if (args->size_N_ == 1) {
+			int64_t d_ = from_;
 			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_K_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+				const vf pre_2_ = kg_load_f32(pre_ + (at_ + d_) * args->size_N_ + 0);
+				const vf d_c_2_ = kg_load_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0);
+				const vf pre_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_2_ + kg_splat(0.044715f) * pre_2_ * pre_2_ * pre_2_));
+				kg_store_f32(d_pre_ + (at_ + d_) * args->size_N_ + 0, kg_select(pre_2_ > kg_splat(20.0f), d_c_2_, kg_select(pre_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * pre_sigmoid_ * (kg_splat(1.0f) + pre_2_ * (kg_splat(1.0f) - pre_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_2_ * pre_2_)))));
+			}
+			if (d_ < to_) {
+				const vf pre_3_ = kg_loadn_f32(pre_ + (at_ + d_) * args->size_N_ + 0, to_ - d_);
+				const vf d_c_3_ = kg_loadn_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_);
+				const vf pre_sigmoid_2_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_3_ + kg_splat(0.044715f) * pre_3_ * pre_3_ * pre_3_));
+				kg_storen_f32(d_pre_ + (at_ + d_) * args->size_N_ + 0, kg_select(pre_3_ > kg_splat(20.0f), d_c_3_, kg_select(pre_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_3_ * pre_sigmoid_2_ * (kg_splat(1.0f) + pre_3_ * (kg_splat(1.0f) - pre_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_3_ * pre_3_)))), to_ - d_);
 			}
 		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_K_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
-				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
+			const int64_t at_2_ = i_4_ * args->size_M_;
+			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
+				int64_t d_2_ = from_2_;
+				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
+				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf pre_4_ = kg_load_f32(pre_ + at_3_ + d_2_);
+					const vf d_c_4_ = kg_load_bf16(d_c_ + at_3_ + d_2_);
+					const vf pre_sigmoid_3_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_4_ + kg_splat(0.044715f) * pre_4_ * pre_4_ * pre_4_));
+					kg_store_f32(d_pre_ + at_3_ + d_2_, kg_select(pre_4_ > kg_splat(20.0f), d_c_4_, kg_select(pre_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_4_ * pre_sigmoid_3_ * (kg_splat(1.0f) + pre_4_ * (kg_splat(1.0f) - pre_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_4_ * pre_4_)))));
+				}
+				if (d_2_ < to_2_) {
+					const vf pre_5_ = kg_loadn_f32(pre_ + at_3_ + d_2_, to_2_ - d_2_);
+					const vf d_c_5_ = kg_loadn_bf16(d_c_ + at_3_ + d_2_, to_2_ - d_2_);
+					const vf pre_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (pre_5_ + kg_splat(0.044715f) * pre_5_ * pre_5_ * pre_5_));
+					kg_storen_f32(d_pre_ + at_3_ + d_2_, kg_select(pre_5_ > kg_splat(20.0f), d_c_5_, kg_select(pre_5_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_5_ * pre_sigmoid_4_ * (kg_splat(1.0f) + pre_5_ * (kg_splat(1.0f) - pre_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * pre_5_ * pre_5_)))), to_2_ - d_2_);
+				}
 			}
 		}
 	}
@@ -1523,7 +1502,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1)(const kg_call *
 
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	kg_bf16 *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_args *args = call->block;
@@ -1548,7 +1527,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)(const kg_call *
 			const int64_t at_2_ = i_4_ * args->size_K_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_c_gelu_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_rows_k_f32(left_panels_, d_pre_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
 				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -1556,7 +1535,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)(const kg_call *
 			const int64_t at_4_ = i_4_ * args->size_K_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_c_gelu_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packa_k_f32(left_panels_, d_pre_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
 				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -1577,7 +1556,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)(const kg_call *
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict a_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	kg_bf16 *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_args *args = call->block;
 	(void)args;
@@ -1601,14 +1580,14 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3)(const kg_call *
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_n_f32(left_panels_, rows_, d_pre_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_2_ = i_4_ * args->size_M_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_c_gelu_x_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_packb_n_f32(right_panels_, d_pre_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -1662,68 +1641,9 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5)(const kg_call *
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	const float *restrict bias_ = call->buf[2];
-	const float *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	float *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args *args = call->block;
@@ -1748,7 +1668,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)(const kg_call *c
 			const int64_t at_2_ = i_4_ * args->size_N_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_c_gelu_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_rows_k_f32(left_panels_, d_pre_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
 				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -1756,7 +1676,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)(const kg_call *c
 			const int64_t at_4_ = i_4_ * args->size_N_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_c_gelu_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packa_k_f32(left_panels_, d_pre_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
 				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -1776,7 +1696,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)(const kg_call *c
 
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const float *restrict a_ = call->buf[1];
 	float *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3_args *args = call->block;
@@ -1800,14 +1720,14 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)(const kg_call *c
 			const int64_t at_ = i_4_ * args->size_M_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_rows_m_f32(left_panels_, d_pre_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
 				kg_thin_n_f32(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_2_ = i_4_ * args->size_M_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, d_c_gelu_x_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packa_m_f32(left_panels_, d_pre_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
 				kg_packb_n_f32(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -1825,68 +1745,9 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
-	const kg_f16 *restrict b_ = call->buf[1];
-	const kg_f16 *restrict bias_ = call->buf[2];
-	const kg_f16 *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
-				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	kg_f16 *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_args *args = call->block;
@@ -1911,7 +1772,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)(const kg_call *c
 			const int64_t at_2_ = i_4_ * args->size_N_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_c_gelu_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_rows_k_f32(left_panels_, d_pre_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
 				kg_thin_n_f16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -1919,7 +1780,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)(const kg_call *c
 			const int64_t at_4_ = i_4_ * args->size_N_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_c_gelu_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packa_k_f32(left_panels_, d_pre_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
 				kg_packb_n_f16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -1939,7 +1800,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)(const kg_call *c
 
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const kg_f16 *restrict a_ = call->buf[1];
 	kg_f16 *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_args *args = call->block;
@@ -1963,14 +1824,14 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)(const kg_call *c
 			const int64_t at_ = i_4_ * args->size_M_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_rows_m_f32(left_panels_, d_pre_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
 				kg_thin_n_f16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_2_ = i_4_ * args->size_M_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, d_c_gelu_x_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packa_m_f32(left_panels_, d_pre_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
 				kg_packb_n_f16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -1988,68 +1849,9 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
-	const kg_bf16 *restrict b_ = call->buf[1];
-	const kg_bf16 *restrict bias_ = call->buf[2];
-	const kg_bf16 *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_K_ + k_from_, args->size_K_, rows_, ks_);
-				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_K_ + k_from_2_, args->size_K_, rows_, ks_2_);
-				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	kg_bf16 *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_args *args = call->block;
@@ -2074,7 +1876,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)(const kg_call *
 			const int64_t at_2_ = i_4_ * args->size_N_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_c_gelu_x_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
+				kg_rows_k_f32(left_panels_, d_pre_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
 				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -2082,7 +1884,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)(const kg_call *
 			const int64_t at_4_ = i_4_ * args->size_N_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_c_gelu_x_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
+				kg_packa_k_f32(left_panels_, d_pre_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
 				kg_packb_n_bf16(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -2102,7 +1904,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)(const kg_call *
 
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const kg_bf16 *restrict a_ = call->buf[1];
 	kg_bf16 *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_args *args = call->block;
@@ -2126,14 +1928,14 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)(const kg_call *
 			const int64_t at_ = i_4_ * args->size_M_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_rows_m_f32(left_panels_, d_pre_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
 				kg_thin_n_bf16(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_2_ = i_4_ * args->size_M_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, d_c_gelu_x_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packa_m_f32(left_panels_, d_pre_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
 				kg_packb_n_bf16(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -2151,67 +1953,10 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)(const kg_call *
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	const float *restrict bias_ = call->buf[2];
-	const float *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_K_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_K_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_5_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict b_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	float *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2_args *args = call->block;
 	(void)args;
@@ -2236,7 +1981,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)(const kg_call *c
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_k_f32(left_panels_, rows_, d_pre_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_K_;
@@ -2244,7 +1989,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)(const kg_call *c
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_k_f32(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, d_c_gelu_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_packb_k_f32(right_panels_, d_pre_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -2264,7 +2009,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)(const kg_call *c
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict a_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	float *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3_args *args = call->block;
 	(void)args;
@@ -2289,7 +2034,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)(const kg_call *c
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_n_f32(left_panels_, rows_, d_pre_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_K_;
@@ -2297,7 +2042,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)(const kg_call *c
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_c_gelu_x_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_packb_n_f32(right_panels_, d_pre_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -2314,67 +2059,10 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
-	const kg_f16 *restrict b_ = call->buf[1];
-	const kg_f16 *restrict bias_ = call->buf[2];
-	const kg_f16 *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_K_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-				kg_thin_n_f16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_K_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
-				kg_packb_n_f16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_5_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict b_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	kg_f16 *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_args *args = call->block;
 	(void)args;
@@ -2399,7 +2087,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)(const kg_call *c
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_k_f16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_k_f32(left_panels_, rows_, d_pre_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_K_;
@@ -2407,7 +2095,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)(const kg_call *c
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_k_f16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, d_c_gelu_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_packb_k_f32(right_panels_, d_pre_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -2427,7 +2115,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)(const kg_call *c
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict a_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	kg_f16 *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_args *args = call->block;
 	(void)args;
@@ -2452,7 +2140,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)(const kg_call *c
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_k_f16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_n_f32(left_panels_, rows_, d_pre_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_K_;
@@ -2460,7 +2148,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)(const kg_call *c
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_k_f16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_c_gelu_x_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_packb_n_f32(right_panels_, d_pre_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -2477,67 +2165,10 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
-	const kg_bf16 *restrict b_ = call->buf[1];
-	const kg_bf16 *restrict bias_ = call->buf[2];
-	const kg_bf16 *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_K_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-				kg_thin_n_bf16(left_panels_, rows_, b_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_K_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_bf16(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
-				kg_packb_n_bf16(right_panels_, b_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_4_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_5_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_5_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict b_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	kg_bf16 *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_args *args = call->block;
 	(void)args;
@@ -2562,7 +2193,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)(const kg_call *
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_k_bf16(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_k_f32(left_panels_, rows_, d_pre_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_K_;
@@ -2570,7 +2201,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)(const kg_call *
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_k_bf16(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, d_c_gelu_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_packb_k_f32(right_panels_, d_pre_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -2590,7 +2221,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)(const kg_call *
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict a_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	kg_bf16 *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args *args = call->block;
 	(void)args;
@@ -2615,7 +2246,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)(const kg_call *
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_k_bf16(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_n_f32(left_panels_, rows_, d_pre_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_K_;
@@ -2623,7 +2254,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)(const kg_call *
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_k_bf16(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_c_gelu_x_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
+				kg_packb_n_f32(right_panels_, d_pre_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -2640,69 +2271,10 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)(const kg_call *
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	const float *restrict bias_ = call->buf[2];
-	const float *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_K_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_K_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f32(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f32(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict b_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	float *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args *args = call->block;
 	(void)args;
@@ -2727,7 +2299,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)(const kg_call *c
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_k_f32(left_panels_, rows_, d_pre_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_N_;
@@ -2735,7 +2307,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)(const kg_call *c
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_m_f32(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, d_c_gelu_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_packb_k_f32(right_panels_, d_pre_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -2754,7 +2326,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)(const kg_call *c
 
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const float *restrict a_ = call->buf[1];
 	float *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3_args *args = call->block;
@@ -2779,7 +2351,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)(const kg_call *c
 			const int64_t at_2_ = i_4_ * args->size_K_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_rows_m_f32(left_panels_, d_pre_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
 				kg_thin_k_f32(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -2787,7 +2359,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)(const kg_call *c
 			const int64_t at_4_ = i_4_ * args->size_K_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, d_c_gelu_x_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packa_m_f32(left_panels_, d_pre_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
 				kg_packb_k_f32(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -2805,69 +2377,10 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
-	const kg_f16 *restrict b_ = call->buf[1];
-	const kg_f16 *restrict bias_ = call->buf[2];
-	const kg_f16 *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_K_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-				kg_thin_k_f16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_K_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
-				kg_packb_k_f16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_f16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_f16(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict b_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	kg_f16 *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_args *args = call->block;
 	(void)args;
@@ -2892,7 +2405,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)(const kg_call *c
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_m_f16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_k_f32(left_panels_, rows_, d_pre_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_N_;
@@ -2900,7 +2413,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)(const kg_call *c
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_m_f16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, d_c_gelu_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_packb_k_f32(right_panels_, d_pre_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -2919,7 +2432,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)(const kg_call *c
 
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const kg_f16 *restrict a_ = call->buf[1];
 	kg_f16 *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_args *args = call->block;
@@ -2944,7 +2457,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)(const kg_call *c
 			const int64_t at_2_ = i_4_ * args->size_K_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_rows_m_f32(left_panels_, d_pre_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
 				kg_thin_k_f16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -2952,7 +2465,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)(const kg_call *c
 			const int64_t at_4_ = i_4_ * args->size_K_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, d_c_gelu_x_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packa_m_f32(left_panels_, d_pre_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
 				kg_packb_k_f16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
@@ -2970,69 +2483,10 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_c_gelu_x, d_c_gelu_x.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
-	const kg_bf16 *restrict b_ = call->buf[1];
-	const kg_bf16 *restrict bias_ = call->buf[2];
-	const kg_bf16 *restrict d_c_ = call->buf[3];
-	float *restrict d_c_gelu_x_ = call->buf[4];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_K_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_K_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_bf16(left_panels_, a_ + (at_ + k_from_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_);
-				kg_thin_k_bf16(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_K_ + k_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_K_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_bf16(left_panels_, a_ + (at_3_ + k_from_2_) * args->size_M_ + row_from_, args->size_M_, rows_, ks_2_);
-				kg_packb_k_bf16(right_panels_, b_ + (at_4_ + col_from_) * args->size_K_ + k_from_2_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf product_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				const vf c_gelu_x_ = product_ + kg_loadn_bf16(bias_ + col_from_ + col_, n_);
-				const vf d_c_2_ = kg_loadn_bf16(d_c_ + at_7_ + (col_from_ + col_), n_);
-				const vf c_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (c_gelu_x_ + kg_splat(0.044715f) * c_gelu_x_ * c_gelu_x_ * c_gelu_x_));
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_select(c_gelu_x_ > kg_splat(20.0f), d_c_2_, kg_select(c_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_c_2_ * c_gelu_x_sigmoid_ * (kg_splat(1.0f) + c_gelu_x_ * (kg_splat(1.0f) - c_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * c_gelu_x_ * c_gelu_x_)))), n_);
-				kg_storen_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), kg_loadn_f32(d_c_gelu_x_ + at_7_ + (col_from_ + col_), n_), n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict b_ = call->buf[0];
-	const float *restrict d_c_gelu_x_ = call->buf[1];
+	const float *restrict d_pre_ = call->buf[1];
 	kg_bf16 *restrict d_a_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_args *args = call->block;
 	(void)args;
@@ -3057,7 +2511,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)(const kg_call *
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
 				kg_rows_m_bf16(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, d_c_gelu_x_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
+				kg_thin_k_f32(left_panels_, rows_, d_pre_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
 			const int64_t at_3_ = i_4_ * args->size_N_;
@@ -3065,7 +2519,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)(const kg_call *
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
 				kg_packa_m_bf16(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, d_c_gelu_x_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
+				kg_packb_k_f32(right_panels_, d_pre_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
 		}
@@ -3084,7 +2538,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)(const kg_call *
 
 // matmul kernel for d_b.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_gelu_x_ = call->buf[0];
+	const float *restrict d_pre_ = call->buf[0];
 	const kg_bf16 *restrict a_ = call->buf[1];
 	kg_bf16 *restrict d_b_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_args *args = call->block;
@@ -3109,7 +2563,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3)(const kg_call *
 			const int64_t at_2_ = i_4_ * args->size_K_;
 			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
 				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, d_c_gelu_x_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
+				kg_rows_m_f32(left_panels_, d_pre_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
 				kg_thin_k_bf16(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
 			}
 		} else {
@@ -3117,7 +2571,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3)(const kg_call *
 			const int64_t at_4_ = i_4_ * args->size_K_;
 			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
 				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, d_c_gelu_x_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
+				kg_packa_m_f32(left_panels_, d_pre_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
 				kg_packb_k_bf16(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
 				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
 			}
