@@ -29,11 +29,13 @@ inline float kg_sigmoid(float x) {
 	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
-// matmul kernel for c.
+// matmul kernel for c, pre.
 struct kg_21128c30_matmul_bias_gelu_f16_args {
 	long size_N_;
 	long size_M_;
 	long size_K_;
+	int wanted_pre_;
+	int pad;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
@@ -42,8 +44,9 @@ kernel void kg_21128c30_matmul_bias_gelu_f16(
 		device const half *b_ [[buffer(1)]],
 		device const half *bias_ [[buffer(2)]],
 		device half *c_ [[buffer(3)]],
-		constant kg_21128c30_matmul_bias_gelu_f16_args &args [[buffer(4)]],
-		device kg_fault *fault [[buffer(5)]],
+		device float *pre_ [[buffer(4)]],
+		constant kg_21128c30_matmul_bias_gelu_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	threadgroup float a_tile_[1040];
@@ -126,8 +129,11 @@ kernel void kg_21128c30_matmul_bias_gelu_f16(
 			const int column_pos_ = column_from_ + column_ + j_ * 16;
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
 				const float product_ = sum_[i_ * 4 + j_];
-				const float c_gelu_x_ = product_ + float(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(c_gelu_x_ > 20.0f ? c_gelu_x_ : c_gelu_x_ < -20.0f ? 0.0f : c_gelu_x_ * kg_sigmoid(1.5957692f * (c_gelu_x_ + 0.044715f * c_gelu_x_ * c_gelu_x_ * c_gelu_x_)));
+				const float pre_2_ = product_ + float(bias_[column_pos_]);
+				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+				if (args.wanted_pre_ != 0) {
+					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+				}
 			}
 		}
 	}
