@@ -141,7 +141,7 @@ func (op *Op) refName(i int) string {
 
 // apiOp describes an op to the emitter of Go code.
 func (m *Module) apiOp(op *Op) *goapi.Op {
-	o := &goapi.Op{Bound: op.Bound.Op, Var: op.ident() + "Op"}
+	o := &goapi.Op{Bound: op.Bound.Op, Var: op.ident() + "Op", Fusible: op.fusible}
 	for i := range op.Programs {
 		if op.home != nil {
 			o.Refs = append(o.Refs, op.kernel.refName(op.instances[i]))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/diag"
+	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/out"
 	"github.com/kernelgen/kgen/gen/spec"
@@ -18,7 +19,8 @@ import (
 
 // Result is a compiled module.
 type Result struct {
-	Specs    []*Spec    // in the order of their paths
+	Specs    []*Spec // in the order of their paths
+	fusions  []*goapi.Fusion
 	internal []*Spec    // what generated code needs beside them
 	shared   []out.File // files that all specs give together
 	source   func(file string) []byte
@@ -94,6 +96,10 @@ func (m *Module) Compile() (*Result, diag.List, error) {
 	}
 	list = append(list, linkGradients(res.Specs, set.Has)...)
 	list = append(list, checkNames(res.Specs)...)
+	if len(list) == 0 {
+		res.fusions, wrong = fusions(res.Specs, set)
+		list = append(list, wrong...)
+	}
 	wrong, err := m.bindAll(res.Specs, func(file string) diag.Pos { return familyPos(set, file) })
 	if list = append(list, wrong...); len(list) > 0 {
 		return res, list, nil

@@ -24,6 +24,7 @@ type Op struct {
 	Grad     *Gradient // nil when the op has none
 
 	isGradient bool // is the gradient of another op
+	fusible    bool // is the last call of a fusion's pattern
 
 	// Of a gradient that is a spec: that spec, the op of it whose kernels run,
 	// and the number of its instance for each of Programs.

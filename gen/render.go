@@ -92,6 +92,11 @@ func (m *Module) render(res *Result) error {
 	}
 	var err error
 	res.shared, err = m.renderShared(groups, shaders)
+	if len(res.fusions) > 0 {
+		text, wrong := goapi.Fusions(m.OpsPath(), res.fusions)
+		res.shared = append(res.shared, opsFile("fusions.go", text))
+		errs = append(errs, wrong)
+	}
 	return errors.Join(append(errs, err)...)
 }
 

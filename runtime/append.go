@@ -13,6 +13,7 @@ type request struct {
 	params []Scalar
 	outs   []DType  // of outputs whose type no input fixes; may be shorter
 	known  []dimsOf // outputs whose shapes are known beforehand
+	gradOf int32    // see record.gradOf
 	site   sitePCs
 }
 
@@ -38,7 +39,7 @@ func (b *Batch) append(r *run, q *request) (int32, *Error) {
 	rec := record{
 		kind: recordOp, op: op, variant: int32(variant),
 		arg: int32(len(r.args)), nIn: int32(len(op.Ins)), nOut: int32(len(op.Outs)),
-		size: int32(len(r.sizes)), param: int32(len(r.params)), site: q.site,
+		size: int32(len(r.sizes)), param: int32(len(r.params)), gradOf: q.gradOf, site: q.site,
 	}
 	at := int32(len(r.recs))
 	r.sizes = append(r.sizes, b.unify.size...)

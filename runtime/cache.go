@@ -24,11 +24,13 @@ type programCache struct {
 	oldest *plan
 	newest *plan
 	key    []uint64 // of the run that is looked up
+	twins  twins
 	stats  ProgramStats
 }
 
 // find returns the plan of a run's part, building it if there is none.
 func (c *programCache) find(r *run, p *planner) (*plan, *Error) {
+	c.twins.find(r)
 	c.key = r.appendKey(c.key[:0])
 	hash := hashKey(c.key)
 	for _, found := range c.plans[hash] {
@@ -40,7 +42,7 @@ func (c *programCache) find(r *run, p *planner) (*plan, *Error) {
 		}
 	}
 	c.stats.Misses++
-	built, err := p.build(r)
+	built, err := p.build(r, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +131,8 @@ func (p *plan) releaseFree() {
 }
 
 // appendKey appends what the plan of the part depends on: everything but the
-// values of parameters and the addresses of memory.
+// values of parameters and the addresses of memory. Of the values of parameters
+// it holds where two calls that have all else in common have the same.
 func (r *run) appendKey(key []uint64) []uint64 {
 	key = append(key, uint64(len(r.slots)))
 	for i := range r.slots {
@@ -144,12 +147,12 @@ func (r *run) appendKey(key []uint64) []uint64 {
 		}
 	}
 	for i := r.from; i < r.end; i++ {
-		key = r.appendRecord(key, &r.recs[i])
+		key = r.appendRecord(key, &r.recs[i], r.twins[i-r.from])
 	}
 	return key
 }
 
-func (r *run) appendRecord(key []uint64, rec *record) []uint64 {
+func (r *run) appendRecord(key []uint64, rec *record, twin int32) []uint64 {
 	key = append(key, uint64(rec.kind)|uint64(rec.variant)<<8|uint64(rec.nIn)<<32|uint64(rec.nOut)<<48)
 	for _, a := range r.args[rec.arg : rec.arg+rec.nIn+rec.nOut] {
 		n := &r.nodes[a]
@@ -160,7 +163,7 @@ func (r *run) appendRecord(key []uint64, rec *record) []uint64 {
 		key = append(key, rec.fill)
 	case recordOp:
 		// The address tells ops apart that only differ in a call-back.
-		key = append(key, rec.op.Hash, uint64(uintptr(unsafe.Pointer(rec.op))))
+		key = append(key, rec.op.Hash, uint64(uintptr(unsafe.Pointer(rec.op))), uint64(twin))
 		for _, n := range r.sizes[rec.size : int(rec.size)+len(rec.op.Axes)] {
 			key = append(key, uint64(n))
 		}
@@ -175,4 +178,53 @@ func hashKey(key []uint64) uint64 {
 		h = hi ^ lo ^ k
 	}
 	return h
+}
+
+// twins finds calls with equal scalars. Its table is reused.
+type twins struct {
+	table []int32 // open addressing: one more than a call's position in the part
+}
+
+// find sets run.twins: for each call of the part that has scalars, one more than
+// the position in the part of the first call before it with the same operation,
+// operands and scalars, and 0 where there is none.
+func (t *twins) find(r *run) {
+	n := int(r.end - r.from)
+	r.twins = grow(r.twins, n)
+	clear(r.twins)
+	size := 1 << bits.Len(uint(2*n))
+	t.table = grow(t.table, size)
+	clear(t.table)
+	for i := range int32(n) {
+		rec := &r.recs[r.from+i]
+		if rec.kind != recordOp || len(rec.op.Params) == 0 || rec.nIn == 0 {
+			continue
+		}
+		h := uint64(uintptr(unsafe.Pointer(rec.op)))
+		for _, a := range r.args[rec.arg : rec.arg+rec.nIn] {
+			h = (h ^ uint64(a)) * 0x9e3779b97f4a7c15
+			h ^= h >> 29
+		}
+		for at := int(h) & (size - 1); ; at = (at + 1) & (size - 1) {
+			j := t.table[at]
+			if j == 0 {
+				t.table[at] = i + 1
+				break
+			}
+			if r.alike(&r.recs[r.from+j-1], rec) {
+				r.twins[i] = j
+				break
+			}
+		}
+	}
+}
+
+// alike reports whether two calls have operation, operands and scalars in common.
+func (r *run) alike(a, b *record) bool {
+	if a.op != b.op || a.variant != b.variant ||
+		!slices.Equal(r.args[a.arg:a.arg+a.nIn], r.args[b.arg:b.arg+b.nIn]) {
+		return false
+	}
+	n := len(a.op.Params)
+	return slices.Equal(r.params[a.param:int(a.param)+n], r.params[b.param:int(b.param)+n])
 }

@@ -13,7 +13,7 @@ import (
 const minTask = 8_000_000
 
 // kernelCommand makes the launch of a kernel; false if it has no work items.
-func (p *planner) kernelCommand(rec *record, i int32, v *Variant, k *Kernel, temps int32) (backend.Command, bool) {
+func (p *planner) kernelCommand(rec *step, v *Variant, k *Kernel, temps int32) (backend.Command, bool) {
 	items, ok := p.items(rec, k)
 	if !ok {
 		p.tooLarge(rec, "the grid of "+k.Symbol)
@@ -23,7 +23,7 @@ func (p *planner) kernelCommand(rec *record, i int32, v *Variant, k *Kernel, tem
 		return backend.Command{}, false
 	}
 	c := backend.Command{
-		Kind: backend.Kernel, Name: k.Symbol, Op: i - p.r.from, Guarded: k.Guarded,
+		Kind: backend.Kernel, Name: k.Symbol, Op: rec.at, Guarded: k.Guarded,
 		Func: k.C, Items: items, Chunk: p.chunk(rec, k), Scratch: k.CPU.Scratch,
 	}
 	for _, b := range k.Buffers {
@@ -40,15 +40,15 @@ func (p *planner) kernelCommand(rec *record, i int32, v *Variant, k *Kernel, tem
 	return c, true
 }
 
-// wanted reports whether a tensor of a record needs memory: a lazy output that
+// wanted reports whether a tensor of a step needs memory: a lazy output that
 // nobody reads does not.
-func (p *planner) wanted(rec *record, tensor uint8) bool {
+func (p *planner) wanted(rec *step, tensor uint8) bool {
 	i := int(tensor) - len(rec.op.Ins)
 	return i < 0 || !rec.op.Outs[i].Lazy || p.needed[p.slotOf(rec, int32(tensor))]
 }
 
 // items returns the number of independent work items of a kernel.
-func (p *planner) items(rec *record, k *Kernel) (int64, bool) {
+func (p *planner) items(rec *step, k *Kernel) (int64, bool) {
 	n, ok := int64(1), true
 	for _, d := range k.CPU.Grid {
 		extent, fits := p.extent(rec, d.Axes)
@@ -64,7 +64,7 @@ func (p *planner) items(rec *record, k *Kernel) (int64, bool) {
 }
 
 // chunk returns the fewest items that are worth a task of their own.
-func (p *planner) chunk(rec *record, k *Kernel) int64 {
+func (p *planner) chunk(rec *step, k *Kernel) int64 {
 	n, ok := p.extent(rec, k.CPU.Cost)
 	cost, fits := mul(max(n, 1), max(k.CPU.CostPer, 1))
 	if !ok || !fits {
@@ -74,7 +74,7 @@ func (p *planner) chunk(rec *record, k *Kernel) int64 {
 }
 
 // block lays out the parameter block: extents now, parameters at each run.
-func (p *planner) block(c *backend.Command, rec *record, k *Kernel) {
+func (p *planner) block(c *backend.Command, rec *step, k *Kernel) {
 	c.Block = make([]byte, k.BlockBytes)
 	for _, f := range k.Block {
 		switch {
@@ -88,7 +88,7 @@ func (p *planner) block(c *backend.Command, rec *record, k *Kernel) {
 			if rec.op.Params[f.Param].Type == ParamU64 {
 				bytes = 8
 			}
-			c.Patches = append(c.Patches, backend.Patch{Off: int32(f.Offset), Bytes: bytes, Param: rec.param - p.paramStart + int32(f.Param)})
+			c.Patches = append(c.Patches, backend.Patch{Off: int32(f.Offset), Bytes: bytes, Param: p.params[rec.param+int32(f.Param)]})
 			continue
 		}
 		n, ok := p.extent(rec, f.Size)
@@ -100,24 +100,24 @@ func (p *planner) block(c *backend.Command, rec *record, k *Kernel) {
 }
 
 // hostCommand makes the call of a variant's reference function.
-func (p *planner) hostCommand(rec *record, i int32, v *Variant) backend.Command {
-	c := backend.Command{Kind: backend.Host, Name: rec.op.Name, Op: i - p.r.from}
+func (p *planner) hostCommand(rec *step, v *Variant) backend.Command {
+	c := backend.Command{Kind: backend.Host, Name: rec.op.Name, Op: rec.at}
 	n := rec.nIn + rec.nOut
 	ref := &RefCall{
-		Size:  slices.Clone(p.r.sizes[rec.size : int(rec.size)+len(rec.op.Axes)]),
+		Size:  slices.Clone(p.sizes[rec.size : int(rec.size)+len(rec.op.Axes)]),
 		Param: make([]Scalar, len(rec.op.Params)),
 		Buf:   make([]unsafe.Pointer, n),
 		Len:   make([]int, n),
 	}
 	for j := range n {
 		c.Bufs = append(c.Bufs, p.buf(rec, j))
-		ref.Len[j] = int(p.r.nodes[p.r.args[rec.arg+j]].v.count)
+		ref.Len[j] = int(p.value(rec, j).count)
 	}
-	call, first := v.Ref, int(rec.param-p.paramStart)
+	call, from := v.Ref, slices.Clone(p.params[rec.param:int(rec.param)+len(rec.op.Params)])
 	c.HostFunc = func(bufs []unsafe.Pointer, param []uint64) backend.Fault {
 		copy(ref.Buf, bufs)
 		for j := range ref.Param {
-			ref.Param[j] = Scalar(param[first+j])
+			ref.Param[j] = Scalar(param[from[j]])
 		}
 		ref.Fault = Fault{}
 		call(ref)

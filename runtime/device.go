@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -75,6 +76,7 @@ func newDevice(b backend.Backend, reference bool, c config) *Device {
 	d.slab.dev = d
 	d.changed.L = &d.mu
 	d.cache = programCache{limit: c.programs, plans: map[uint64][]*plan{}}
+	d.planner.passes = slices.DeleteFunc(passes(), func(p pass) bool { return slices.Contains(c.without, p.name) })
 	return d
 }
 

@@ -170,7 +170,7 @@ func (b *Batch) reverse(r *run) *Error {
 		if rec.kind == recordCopy {
 			err = b.contribute(r, nil, r.args[rec.arg], cots[0], &rec)
 		} else {
-			err = b.differentiate(r, &rec, cots)
+			err = b.differentiate(r, int32(i), &rec, cots)
 		}
 		if err != nil {
 			return err
@@ -210,15 +210,15 @@ func (b *Batch) incoming(r *run, rec *record) ([]int32, *Error) {
 	return g.ins, nil
 }
 
-// differentiate appends the gradient of one call and hands its results to the
+// differentiate appends the gradient of the call at a position and hands its results to the
 // inputs of the call.
-func (b *Batch) differentiate(r *run, rec *record, cots []int32) *Error {
+func (b *Batch) differentiate(r *run, at int32, rec *record, cots []int32) *Error {
 	grad := rec.op.Grad
 	if grad == nil {
 		return &Error{Op: rec.op.Name, Site: rec.where(), Err: ErrNoGradient, Text: "has no gradient, and loss depends on a parameter through it"}
 	}
 	g := &b.grad
-	q := request{op: grad.Op, static: rec.op.Variants[rec.variant].Static, site: rec.site}
+	q := request{op: grad.Op, static: rec.op.Variants[rec.variant].Static, gradOf: at + 1, site: rec.site}
 	base := len(cots)
 	for i, in := range grad.Ins {
 		n, err := b.gradInput(r, rec, grad.Op, i, in, cots[:base])
@@ -241,13 +241,13 @@ func (b *Batch) differentiate(r *run, rec *record, cots []int32) *Error {
 	q.known, q.outs = g.known, g.outs
 	b.unify.begin(grad.Op)
 	b.inheritAxes(r, rec, grad.Op)
-	at, err := b.append(r, &q)
+	made, err := b.append(r, &q)
 	if err != nil {
 		err.Site = rec.where()
 		return err
 	}
 	for j, in := range grad.Outs {
-		out := r.args[r.recs[at].arg+r.recs[at].nIn+int32(j)]
+		out := r.args[r.recs[made].arg+r.recs[made].nIn+int32(j)]
 		r.dropHandle(out)
 		if err := b.contribute(r, grad.Op.Accumulate, r.args[rec.arg+int32(in)], out, rec); err != nil {
 			return err

@@ -31,6 +31,9 @@ type Op struct {
 	Require  []Require
 	Variants []Variant
 	Grad     *Grad // nil when the op has no gradient
+	// Package tells what the ops of the generated package do for each other; nil
+	// when they do nothing.
+	Package Package
 	// Accumulate is the generated op that adds two tensors of one shape; set
 	// in ops that are gradients, for summing the cotangents of a tensor that
 	// is used more than once.
@@ -216,4 +219,46 @@ type Fault struct {
 	Pos    int64 // row-major element position
 	Value  int64
 	Bound  int64 // values must lie in [0, Bound)
+}
+
+// Package is a generated package as its ops know it. Its values are comparable.
+type Package interface {
+	// Fusions returns the ops that do the work of several others of the package.
+	Fusions() []*Fusion
+}
+
+// A Fusion says which calls one call of Op does the work of: a tree, in which
+// each result but the last call's is an operand of one later call. Neither Op nor
+// what it replaces updates a tensor, has conditions, or has axes that the caller
+// gives.
+type Fusion struct {
+	Op     *Op
+	Calls  []FusedCall  // each after those whose results it takes
+	Params []FusedParam // for each of Op.Params, whose scalar it is
+	Outs   []FusedOut   // for each of Op.Outs, whose output it is
+}
+
+// FusedCall is a call that a fused one replaces.
+type FusedCall struct {
+	Op  *Op
+	Ins []FusedIn // one for each of Op.Ins
+}
+
+// FusedIn is an operand of a FusedCall: an output of an earlier one of the
+// Fusion's Calls, or where Call is negative an input of the fused Op.
+type FusedIn struct {
+	Call  int8
+	Index uint8
+}
+
+// FusedParam is a parameter of one of the Fusion's Calls.
+type FusedParam struct {
+	Call, Index uint8
+}
+
+// FusedOut is an output of one of the Fusion's Calls; Call is negative for one
+// that only the fused call has.
+type FusedOut struct {
+	Call  int8
+	Index uint8
 }

@@ -13,6 +13,7 @@ type config struct {
 	reference bool
 	isa       string
 	guards    bool
+	without   []string // passes that are off
 }
 
 func defaults() config {

@@ -17,6 +17,7 @@ type plan struct {
 	reads []int64            // where in the arena each read-back lies
 	free  []backend.Instance // not in flight
 	ops   []*Op              // keeps their addresses in key from being used again
+	fused []fusedCall
 
 	guards []guard // with Device.guards
 
@@ -33,25 +34,25 @@ type place struct {
 	base        int32 // memory slot of the program; 0 is the arena
 	off         int64 // in the arena
 	used        bool
-	rec         int32 // record that first uses it
+	rec         int32 // call of the part that first uses it
 }
 
-// planner turns the records [from, end) of a run into commands. Its slices are
+// planner turns the calls [from, end) of a run into commands. Its slices are
 // reused.
 type planner struct {
-	r          *run
-	needed     []bool // by slot: a later command reads it, or it outlives the part
-	kernels    []int32
-	live       []bool // by kernel of all records
-	places     []place
-	cmds       []backend.Command
-	saves      []backend.Command // run before all others
-	undo       []backend.Command // run after all others, if there was a fault
-	faulty     int32             // number of kernels up to the last that may find a fault
-	snapshots  []snapshot
-	arena      arena
-	err        *Error
-	paramStart int32
+	program
+	passes    []pass
+	needed    []bool // by slot: a later command reads it, or it outlives the part
+	kernels   []int32
+	live      []bool // by kernel of all steps
+	places    []place
+	cmds      []backend.Command
+	saves     []backend.Command // run before all others
+	undo      []backend.Command // run after all others, if there was a fault
+	faulty    int32             // number of kernels up to the last that may find a fault
+	snapshots []snapshot
+	arena     arena
+	err       *Error
 }
 
 // snapshot is a range of a slot that was saved before it was updated.
@@ -63,12 +64,28 @@ type snapshot struct {
 // outlives reports whether the memory of a slot is not the part's own.
 func (r *run) outlives(s *slot) bool { return s.external || s.keep || r.part }
 
-// build plans the part of the run.
-func (p *planner) build(r *run) (*plan, *Error) {
-	p.r, p.err = r, nil
+// build plans the part of the run. seen, if not nil, is called with the program as
+// it was recorded and as each pass left it.
+func (p *planner) build(r *run, seen func(pass string)) (*plan, *Error) {
+	p.load(r)
+	if seen != nil {
+		seen("")
+	}
+	for _, pass := range p.passes {
+		pass.run(&p.program)
+		if seen != nil {
+			seen(pass.name)
+		}
+	}
+	p.err = nil
 	p.cmds, p.places, p.snapshots = nil, p.places[:0], p.snapshots[:0]
 	p.saves, p.undo = p.saves[:0], p.undo[:0]
 	out := &plan{}
+	for i := r.from; i < r.end; i++ {
+		if op := r.recs[i].op; op != nil {
+			out.ops = append(out.ops, op)
+		}
+	}
 	for i := range r.slots {
 		s := &r.slots[i]
 		pl := place{bytes: s.buf.bytes}
@@ -78,6 +95,9 @@ func (p *planner) build(r *run) (*plan, *Error) {
 		}
 		p.places = append(p.places, pl)
 	}
+	for i := range p.values[len(r.nodes):] { // of slots that passes added
+		p.places = append(p.places, place{bytes: p.values[len(r.nodes)+i].bytes()})
+	}
 	p.liveness()
 	p.emit(out)
 	p.frame()
@@ -85,10 +105,7 @@ func (p *planner) build(r *run) (*plan, *Error) {
 		return nil, p.err
 	}
 	p.assign(out)
-	params := 0
-	if r.end > r.from {
-		params = len(r.params) - int(p.paramStart)
-	}
+	params := len(r.params) - int(r.firstParam())
 	code, err := r.d.backend.Build(&backend.Program{Slots: 1 + len(out.bases), Params: params, Commands: p.cmds})
 	if err != nil {
 		return nil, &Error{Op: "plan", Batch: r.batch, Err: err, Text: err.Error()}
@@ -100,38 +117,33 @@ func (p *planner) build(r *run) (*plan, *Error) {
 // liveness marks the kernels whose results somebody reads. A kernel is live if
 // it writes memory that outlives the part or that a later live kernel reads.
 func (p *planner) liveness() {
-	r := p.r
-	p.needed = grow(p.needed, len(r.slots))
-	for i := range r.slots {
-		p.needed[i] = r.outlives(&r.slots[i])
+	p.needed = grow(p.needed, int(p.slots))
+	for i := range p.needed {
+		p.needed[i] = p.outlives(int32(i))
 	}
-	p.kernels = grow(p.kernels, int(r.end-r.from)+1)
+	p.kernels = grow(p.kernels, len(p.steps))
 	total := int32(0)
-	for i := r.from; i < r.end; i++ {
-		p.kernels[i-r.from] = total
-		total += p.steps(&r.recs[i])
+	for i := range p.steps {
+		p.kernels[i] = total
+		total += p.commands(&p.steps[i])
 	}
-	p.kernels[r.end-r.from] = total
 	p.live = grow(p.live, int(total))
 	p.faulty = 0
-	for i := r.end - 1; i >= r.from; i-- {
-		p.mark(&r.recs[i], p.kernels[i-r.from])
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		p.mark(&p.steps[i], p.kernels[i])
 	}
 }
 
-// steps returns how many commands a record may become.
-func (p *planner) steps(rec *record) int32 {
+// commands returns how many commands a step may become.
+func (p *planner) commands(rec *step) int32 {
 	if rec.kind == recordOp && !p.r.d.reference {
 		return int32(len(rec.op.Variants[rec.variant].Kernel))
 	}
 	return 1
 }
 
-// slotOf returns the slot of an argument of a record.
-func (p *planner) slotOf(rec *record, i int32) int32 { return p.r.nodes[p.r.args[rec.arg+i]].slot }
-
-// mark finds the live commands of a record, given what later ones need.
-func (p *planner) mark(rec *record, at int32) {
+// mark finds the live commands of a step, given what later ones need.
+func (p *planner) mark(rec *step, at int32) {
 	switch {
 	case rec.kind == recordRead:
 		p.live[at] = true
@@ -148,7 +160,7 @@ func (p *planner) mark(rec *record, at int32) {
 	}
 }
 
-func (p *planner) markHost(rec *record, at int32) {
+func (p *planner) markHost(rec *step, at int32) {
 	live := false
 	for j := range rec.op.Ins {
 		if rec.op.Ins[j].InOut {
@@ -170,7 +182,7 @@ func (p *planner) markHost(rec *record, at int32) {
 	}
 }
 
-func (p *planner) markKernels(rec *record, at int32) {
+func (p *planner) markKernels(rec *step, at int32) {
 	v := &rec.op.Variants[rec.variant]
 	tensors := rec.nIn + rec.nOut
 	temps := make([]bool, len(v.Temps))
@@ -212,33 +224,33 @@ func mayFault(v *Variant) bool {
 
 // emit makes the commands of all live steps.
 func (p *planner) emit(out *plan) {
-	r := p.r
-	for i := r.from; i < r.end && p.err == nil; i++ {
-		rec := &r.recs[i]
-		if i == r.from {
-			p.paramStart = rec.param
+	for i := range p.steps {
+		if p.err != nil {
+			return
 		}
-		at := p.kernels[i-r.from]
+		rec, at := &p.steps[i], p.kernels[i]
 		switch rec.kind {
 		case recordRead:
-			p.emitRead(rec, i, out)
+			p.emitRead(rec, out)
 		case recordFill, recordCopy:
 			if p.live[at] {
-				p.emitMove(rec, i)
+				p.emitMove(rec)
 			}
 		default:
-			out.ops = append(out.ops, rec.op)
-			p.emitOp(rec, i, at)
+			p.emitOp(rec, at)
+		}
+		if rec.from != nil {
+			out.fused = append(out.fused, fusedCall{rec.at, rec.op, rec.from})
 		}
 	}
 }
 
-func (p *planner) emitOp(rec *record, i, at int32) {
+func (p *planner) emitOp(rec *step, at int32) {
 	v := &rec.op.Variants[rec.variant]
 	if p.r.d.reference {
 		if p.live[at] {
-			p.save(rec, i, at)
-			p.command(p.hostCommand(rec, i, v))
+			p.save(rec, at)
+			p.command(p.hostCommand(rec, v))
 		}
 		return
 	}
@@ -250,12 +262,12 @@ func (p *planner) emitOp(rec *record, i, at int32) {
 		if temps < 0 {
 			temps = p.tempPlaces(rec, v)
 		}
-		cmd, ok := p.kernelCommand(rec, i, v, &v.Kernel[k], temps)
+		cmd, ok := p.kernelCommand(rec, v, &v.Kernel[k], temps)
 		if !ok {
 			continue
 		}
 		if v.Kernel[k].Guarded {
-			p.save(rec, i, at+int32(k))
+			p.save(rec, at+int32(k))
 		}
 		p.command(cmd)
 	}
@@ -280,26 +292,26 @@ func (p *planner) newPlace(bytes int64) int32 {
 	return int32(len(p.places) - 1)
 }
 
-// buf returns the memory of an argument of a record.
-func (p *planner) buf(rec *record, i int32) backend.Buf {
-	n := &p.r.nodes[p.r.args[rec.arg+i]]
-	return backend.Buf{Slot: n.slot, Off: n.v.off}
+// buf returns the memory of an argument of a step.
+func (p *planner) buf(rec *step, i int32) backend.Buf {
+	v := p.value(rec, i)
+	return backend.Buf{Slot: v.slot, Off: v.off}
 }
 
-func (p *planner) emitRead(rec *record, i int32, out *plan) {
-	v := p.r.nodes[p.r.args[rec.arg]].v
-	to := p.newPlace(max(v.byteSize(), 1))
-	p.command(backend.Command{Kind: backend.Copy, Name: "read", Op: i - p.r.from, Bytes: v.byteSize(),
+func (p *planner) emitRead(rec *step, out *plan) {
+	bytes := p.value(rec, 0).bytes()
+	to := p.newPlace(max(bytes, 1))
+	p.command(backend.Command{Kind: backend.Copy, Name: "read", Op: rec.at, Bytes: bytes,
 		Bufs: []backend.Buf{{Slot: to}, p.buf(rec, 0)}})
 	out.reads = append(out.reads, int64(to))
 }
 
-func (p *planner) emitMove(rec *record, i int32) {
-	v := p.r.nodes[p.r.args[rec.arg+rec.nIn]].v
+func (p *planner) emitMove(rec *step) {
+	v := p.value(rec, rec.nIn)
 	if v.count == 0 {
 		return
 	}
-	c := backend.Command{Kind: backend.Fill, Name: rec.name(), Op: i - p.r.from, Bytes: v.byteSize(), Pattern: rec.fill,
+	c := backend.Command{Kind: backend.Fill, Name: rec.name(), Op: rec.at, Bytes: v.bytes(), Pattern: rec.fill,
 		Bufs: []backend.Buf{p.buf(rec, rec.nIn)}}
 	if rec.kind == recordCopy {
 		c.Kind = backend.Copy
@@ -309,7 +321,7 @@ func (p *planner) emitMove(rec *record, i int32) {
 }
 
 // tempPlaces adds the workspace of a variant and returns its first place.
-func (p *planner) tempPlaces(rec *record, v *Variant) int32 {
+func (p *planner) tempPlaces(rec *step, v *Variant) int32 {
 	first := int32(len(p.places))
 	for _, t := range v.Temps {
 		n, ok := p.extent(rec, t.Axes)
@@ -323,10 +335,10 @@ func (p *planner) tempPlaces(rec *record, v *Variant) int32 {
 }
 
 // extent returns the product of the extents of some axes, and whether it fits.
-func (p *planner) extent(rec *record, axes []uint8) (int64, bool) {
+func (p *planner) extent(rec *step, axes []uint8) (int64, bool) {
 	n, ok := int64(1), true
 	for _, a := range axes {
-		size := p.r.sizes[rec.size+int32(a)]
+		size := p.size(rec, a)
 		if size == 0 {
 			return 0, true
 		}
@@ -337,7 +349,7 @@ func (p *planner) extent(rec *record, axes []uint8) (int64, bool) {
 	return n, ok
 }
 
-func (p *planner) tooLarge(rec *record, what string) {
+func (p *planner) tooLarge(rec *step, what string) {
 	if p.err == nil {
 		p.err = &Error{Op: rec.op.Name, Batch: p.r.batch, Site: rec.where(), Err: ErrShape,
 			Text: fmt.Sprintf("%s is more than an int64 holds", what)}
@@ -347,7 +359,7 @@ func (p *planner) tooLarge(rec *record, what string) {
 // save keeps what the command that follows overwrites in memory from before the
 // program, if that command or one after it may find a fault, and restores it
 // then: a program that fails changes nothing.
-func (p *planner) save(rec *record, i, kernel int32) {
+func (p *planner) save(rec *step, kernel int32) {
 	if kernel >= p.faulty {
 		return
 	}
@@ -355,13 +367,13 @@ func (p *planner) save(rec *record, i, kernel int32) {
 		if !rec.op.Ins[j].InOut {
 			continue
 		}
-		n := &p.r.nodes[p.r.args[rec.arg+int32(j)]]
-		if !p.r.slots[n.slot].external || n.v.count == 0 || p.saved(n) {
+		v := p.value(rec, int32(j))
+		if !p.r.slots[v.slot].external || v.count == 0 || p.saved(v) {
 			continue
 		}
-		p.snapshots = append(p.snapshots, snapshot{n.slot, n.v.off, n.v.off + n.v.byteSize()})
-		c := backend.Command{Kind: backend.Copy, Name: "save", Op: i - p.r.from, Bytes: n.v.byteSize(),
-			Bufs: []backend.Buf{{Slot: p.newPlace(n.v.byteSize())}, {Slot: n.slot, Off: n.v.off}}}
+		p.snapshots = append(p.snapshots, snapshot{v.slot, v.off, v.off + v.bytes()})
+		c := backend.Command{Kind: backend.Copy, Name: "save", Op: rec.at, Bytes: v.bytes(),
+			Bufs: []backend.Buf{{Slot: p.newPlace(v.bytes())}, {Slot: v.slot, Off: v.off}}}
 		p.saves = append(p.saves, c)
 		c.Name, c.OnFault = "restore", true
 		c.Bufs = []backend.Buf{c.Bufs[1], c.Bufs[0]}
@@ -391,10 +403,10 @@ func (p *planner) frame() {
 	}
 }
 
-// saved reports whether the memory of n was saved before.
-func (p *planner) saved(n *node) bool {
+// saved reports whether the memory of v was saved before.
+func (p *planner) saved(v *progValue) bool {
 	for _, s := range p.snapshots {
-		if s.slot == n.slot && s.off <= n.v.off && n.v.off+n.v.byteSize() <= s.end {
+		if s.slot == v.slot && s.off <= v.off && v.off+v.bytes() <= s.end {
 			return true
 		}
 	}
@@ -424,4 +436,11 @@ func (p *planner) assign(out *plan) {
 	for i, pl := range out.reads {
 		out.reads[i] = p.places[pl].off
 	}
+}
+
+// fusedCall is a call that a pass put in the place of others, for messages.
+type fusedCall struct {
+	at   int32 // the call that it stands for
+	op   *Op
+	from []argOf // where each of its inputs was an argument
 }

@@ -122,6 +122,7 @@ var biasAddOp = runtime.Op{
 		Ins:  []runtime.GradIn{{From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1},
 	},
+	Package: fusions{},
 }
 
 // biasAddGradOp describes bias_add_grad to the runtime.

@@ -125,6 +125,7 @@ var geluOp = runtime.Op{
 		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0},
 	},
+	Package: fusions{},
 }
 
 // geluGradOp describes gelu_grad to the runtime.

@@ -123,6 +123,7 @@ var geluErfOp = runtime.Op{
 		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0},
 	},
+	Package: fusions{},
 }
 
 // geluErfGradOp describes gelu_erf_grad to the runtime.

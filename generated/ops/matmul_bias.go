@@ -362,6 +362,7 @@ var matMulBiasNNOp = runtime.Op{
 		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
+	Package: fusions{},
 }
 
 // matMulBiasNTOp describes matmul_bias (nt) to the runtime.
@@ -431,6 +432,7 @@ var matMulBiasNTOp = runtime.Op{
 		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
+	Package: fusions{},
 }
 
 // matMulBiasTNOp describes matmul_bias (tn) to the runtime.

@@ -125,6 +125,7 @@ var residualAddOp = runtime.Op{
 		Ins:  []runtime.GradIn{{From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1},
 	},
+	Package: fusions{},
 }
 
 // residualAddGradOp describes residual_add_grad to the runtime.

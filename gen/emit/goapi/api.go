@@ -52,6 +52,7 @@ type Op struct {
 	C          []string // symbols that have a C function
 	Grad       *Grad    // nil when there is no gradient
 	Accumulate string   // variable of the op that adds cotangents; "" for none
+	Fusible    bool     // is the last call of a Fusion
 	Home       *Home    // the spec whose kernels the op runs; nil when it has its own
 }
 

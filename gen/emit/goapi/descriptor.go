@@ -51,6 +51,9 @@ func descriptor(f *File, op *Op, static string) (jen.Code, error) {
 	if op.Grad != nil {
 		fields = append(fields, field("Grad", gradient(op.Grad)))
 	}
+	if op.Fusible {
+		fields = append(fields, field("Package", jen.Id(fusionsType).Values()))
+	}
 	if op.Accumulate != "" {
 		fields = append(fields, field("Accumulate", jen.Op("&").Id(op.Accumulate)))
 	}

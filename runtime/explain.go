@@ -1,0 +1,110 @@
+package runtime
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Explain returns what becomes of the calls recorded so far: the program as it was
+// recorded and after each pass that changes it, and the memory that it needs. It
+// runs nothing, and records nothing.
+//
+// A value is written as %N, by the memory that holds it; with its results a call
+// shows the type and number of elements of the first, and the bytes of all operands
+// and results.
+func (b *Batch) Explain() (string, error) {
+	if b.d == nil {
+		return "", b.deviceless()
+	}
+	d := b.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := b.run
+	if r == nil {
+		return "", nil
+	}
+	if r.err != nil {
+		return "", r.err
+	}
+	for r.partial != nil {
+		d.changed.Wait()
+	}
+	end := r.end
+	defer func() { r.end = end }()
+	r.end = int32(len(r.recs))
+	d.cache.twins.find(r)
+	var out strings.Builder
+	before := ""
+	plan, err := d.planner.build(r, func(pass string) {
+		switch text := d.planner.program.String(); {
+		case pass == "":
+			fmt.Fprintf(&out, "recorded: %s\n%s", plural(len(d.planner.steps), "call"), text)
+			before = text
+		case text != before:
+			fmt.Fprintf(&out, "\nafter %s: %s\n%s", pass, plural(len(d.planner.steps), "call"), text)
+			before = text
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	kept := int64(0)
+	for _, i := range plan.bases {
+		if s := &r.slots[i]; !s.external {
+			kept += s.buf.bytes
+		}
+	}
+	fmt.Fprintf(&out, "\n%s; %d bytes while it runs, %d bytes kept\n", plural(len(d.planner.cmds), "command"), plan.arena, kept)
+	return out.String(), nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// String lists the program, one line for each call.
+func (p *program) String() string {
+	var b strings.Builder
+	for i := range p.steps {
+		s := &p.steps[i]
+		args := p.args[s.arg : s.arg+s.nIn+s.nOut+s.nNew]
+		if s.nOut+s.nNew > 0 {
+			fmt.Fprintf(&b, "%s = ", p.names(args[s.nIn:]))
+		}
+		fmt.Fprintf(&b, "%s(%s)", s.label(), p.names(args[:s.nIn]))
+		bytes := int64(0)
+		for _, n := range args {
+			bytes += p.values[n].bytes()
+		}
+		first := &p.values[args[min(int(s.nIn), len(args)-1)]]
+		fmt.Fprintf(&b, "  %s×%d, %d bytes\n", first.dtype, first.count, bytes)
+	}
+	return b.String()
+}
+
+// names lists values.
+func (p *program) names(args []int32) string {
+	var names []string
+	for _, n := range args {
+		v := &p.values[n]
+		s := fmt.Sprintf("%%%d", v.slot)
+		if !p.whole(v) {
+			s += fmt.Sprintf("[%d:%d]", v.off, v.off+v.bytes())
+		}
+		names = append(names, s)
+	}
+	return strings.Join(names, ", ")
+}
+
+// label names a step as errors do, with the static choices.
+func (s *step) label() string {
+	if s.kind == recordOp {
+		if static := s.op.Variants[s.variant].Static; static != "" {
+			return s.op.Name + "[" + static + "]"
+		}
+	}
+	return s.name()
+}

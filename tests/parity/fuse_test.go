@@ -1,0 +1,110 @@
+package parity_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/kernelgen/kgen/generated/ops"
+	"github.com/kernelgen/kgen/runtime"
+)
+
+// sequence is a call that a fused kernel can do the work of.
+type sequence struct {
+	name  string // of the fused operation
+	calls int    // forward calls that it replaces
+	build func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32]
+	dims  [][]int // of the operands
+}
+
+var sequences = []sequence{
+	{"matmul_bias", 2, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
+		return ops.BiasAddDeferred(b, ops.MatMulNNDeferred(b, x[0], x[1]), x[2])
+	}, [][]int{{5, 7}, {7, 3}, {3}}},
+	{"matmul_bias_gelu", 3, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
+		return ops.GELUDeferred(b, ops.BiasAddDeferred(b, ops.MatMulNNDeferred(b, x[0], x[1]), x[2]))
+	}, [][]int{{5, 7}, {7, 3}, {3}}},
+	{"matmul_bias_gelu_erf", 2, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
+		return ops.GELUErfDeferred(b, ops.MatMulBiasNTDeferred(b, x[0], x[1], x[2]))
+	}, [][]int{{2, 5, 7}, {3, 7}, {3}}},
+	{"gelu_matmul_bias", 2, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
+		return ops.MatMulBiasNNDeferred(b, ops.GELUDeferred(b, x[0]), x[1], x[2])
+	}, [][]int{{5, 7}, {7, 3}, {3}}},
+	{"matmul_bias_residual", 2, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
+		return ops.ResidualAddDeferred(b, x[3], ops.MatMulBiasNNDeferred(b, x[0], x[1], x[2]))
+	}, [][]int{{5, 7}, {7, 3}, {3}, {5, 3}}},
+	{"layernorm_gelu_matmul_bias", 3, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
+		y, _, _ := ops.LayerNormDeferred(b, x[0], x[3], x[4], 1e-5)
+		return ops.MatMulBiasNTDeferred(b, ops.GELUDeferred(b, y), x[1], x[2])
+	}, [][]int{{5, 7}, {3, 7}, {3}, {7}, {7}}},
+}
+
+// A fused kernel takes the place of the calls of its pattern, also where they are
+// differentiated, and gives the values that they give.
+func TestFusion(t *testing.T) {
+	plain := both(t, runtime.WithoutPasses("fuse"))
+	for i, d := range both(t) {
+		for _, s := range sequences {
+			fused, text := s.run(t, d)
+			separate, other := s.run(t, plain[i])
+			for _, name := range []string{s.name, s.name + "_grad"} {
+				if !calls(text, name) {
+					t.Errorf("%s: no call of %s in\n%s", d.name, name, text)
+				}
+				if calls(other, name) {
+					t.Errorf("%s: with the pass off, a call of %s in\n%s", d.name, name, other)
+				}
+			}
+			for k := range fused {
+				for j, v := range fused[k] {
+					if w := separate[k][j]; math.Abs(float64(v-w)) > 1e-5*(1+math.Abs(float64(w))) {
+						t.Errorf("%s: %s: result %d has %g at %d, the calls one by one %g", d.name, s.name, k, v, j, w)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// calls reports whether the last program of an explanation calls an operation.
+func calls(text, name string) bool {
+	last := text[strings.LastIndex(text, "\n\nafter ")+1:]
+	return strings.Contains(last, " = "+name+"(") || strings.Contains(last, " = "+name+"[")
+}
+
+// run returns the sequence's result, and its gradients, with the program that
+// gave them.
+func (s *sequence) run(t *testing.T, d device) ([][]f32, string) {
+	t.Helper()
+	b := d.Batch(s.name)
+	var operands []runtime.Tensor[f32]
+	var params []runtime.Operand
+	for i, dims := range s.dims {
+		n := 1
+		for _, k := range dims {
+			n *= k
+		}
+		data := make([]f32, n)
+		for j := range data {
+			data[j] = f32(math.Sin(float64(j*7+i*3+1))) / 2
+		}
+		x := must(runtime.FromSlice(d.Device, data, dims...))(t)
+		operands, params = append(operands, x), append(params, x)
+	}
+	y := s.build(b, operands...)
+	reads := []*runtime.Readback[f32]{runtime.Read(b, y)}
+	for _, g := range b.Grad(ops.SumDeferred(b, ops.SquareDeferred(b, y)), params...) {
+		reads = append(reads, runtime.Read(b, runtime.As[f32](g)))
+	}
+	text := must(b.Explain())(t)
+	if err := b.Sync(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var results [][]f32
+	for _, r := range reads {
+		results = append(results, must(r.Value())(t))
+	}
+	return results, text
+}
