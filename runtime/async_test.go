@@ -29,7 +29,7 @@ func TestReadbacksAreOnesOwn(t *testing.T) {
 						err = b.Sync(background)
 					case 1:
 						b.Submit()
-					case 2:
+					default:
 						ctx, cancel := context.WithCancel(background)
 						err = b.Sync(ctx)
 						cancel()
@@ -254,7 +254,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			case 2:
 				b.Sync(background)
 				value(t, r)
-			case 3:
+			default:
 				b.Discard()
 			}
 		}

@@ -119,14 +119,17 @@ func memory(dev *runtime.Device) error {
 	if err != nil {
 		return err
 	}
+	defer x.Close()
 	y, err := runtime.FromSlice(dev, data, rows, width)
 	if err != nil {
 		return err
 	}
+	defer y.Close()
 	gamma, err := runtime.FromSlice(dev, make([]float32, width), width)
 	if err != nil {
 		return err
 	}
+	defer gamma.Close()
 	yard := newCopier(4 * n)
 	for _, k := range []struct {
 		name  string
@@ -173,6 +176,7 @@ func product(dev *runtime.Device) error {
 	if err != nil {
 		return err
 	}
+	defer a.Close()
 	b := dev.Batch("product")
 	best, blas := time.Hour.Seconds(), time.Hour.Seconds()
 	for range 4 {
