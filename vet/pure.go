@@ -1,0 +1,155 @@
+package vet
+
+import (
+	"go/types"
+	"iter"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// calls returns the calls of a function, those in defer and go statements too.
+func calls(f *ssa.Function) iter.Seq[ssa.CallInstruction] {
+	return func(yield func(ssa.CallInstruction) bool) {
+		for _, b := range f.Blocks {
+			for _, instr := range b.Instrs {
+				if c, ok := instr.(ssa.CallInstruction); ok && !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mayBePure reports whether the signature of a function is that of a deferred
+// call: it has a batch, and gives tensors only.
+func mayBePure(f *ssa.Function) bool {
+	results := f.Signature.Results()
+	for v := range results.Variables() {
+		if !tensors(v.Type()) {
+			return false
+		}
+	}
+	for _, arg := range f.Params {
+		if apiType(arg.Type()) == "Batch" {
+			return results.Len() > 0 && len(f.FreeVars) == 0
+		}
+	}
+	return false
+}
+
+// isPure reports whether all a function does is to record calls.
+func (p *program) isPure(f *ssa.Function) bool {
+	for _, b := range f.Blocks {
+		for _, instr := range b.Instrs {
+			if !p.pureInstr(instr) {
+				return false
+			}
+		}
+	}
+	return f.Blocks != nil
+}
+
+func (p *program) pureInstr(instr ssa.Instruction) bool {
+	switch instr := instr.(type) {
+	case *ssa.Call:
+		if b, ok := instr.Call.Value.(*ssa.Builtin); ok {
+			switch b.Name() {
+			case "len", "cap", "min", "max", "append", "ssa:wrapnilchk":
+				return true
+			}
+			return false
+		}
+		s := p.of(&instr.Call)
+		return s != nil && s.Pure
+	case *ssa.Store:
+		return local(instr.Addr)
+	case *ssa.Go, *ssa.Defer, *ssa.Send, *ssa.Select, *ssa.MapUpdate, *ssa.Panic, *ssa.MakeClosure:
+		return false
+	}
+	return true
+}
+
+// local reports whether an address is in a variable or list that the function
+// has made.
+func local(addr ssa.Value) bool {
+	switch a := addr.(type) {
+	case *ssa.Alloc, *ssa.MakeSlice:
+		return true
+	case *ssa.IndexAddr:
+		return local(a.X)
+	case *ssa.FieldAddr:
+		return local(a.X)
+	case *ssa.Slice:
+		return local(a.X)
+	}
+	return false
+}
+
+// isNilCheck returns the value that a block branches on being nil, and the
+// number of the branch that is taken if it is; nil if it does not.
+func isNilCheck(b *ssa.BasicBlock) (v ssa.Value, branch int) {
+	test, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
+	if !ok {
+		return nil, 0
+	}
+	op, ok := test.Cond.(*ssa.BinOp)
+	if !ok {
+		return nil, 0
+	}
+	v, other := op.X, op.Y
+	if isNil(v) {
+		v, other = other, v
+	}
+	if !isNil(other) {
+		return nil, 0
+	}
+	switch op.Op.String() {
+	case "==":
+		return v, 0
+	case "!=":
+		return v, 1
+	}
+	return nil, 0
+}
+
+func isNil(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && c.IsNil()
+}
+
+var errorType = types.Universe.Lookup("error").Type()
+
+// isError reports whether the type of a value is error.
+func isError(v ssa.Value) bool { return types.Identical(v.Type(), errorType) }
+
+// afterError reports whether a branch is taken because there is an error.
+func afterError(b *ssa.BasicBlock, branch int) bool {
+	v, whenNil := isNilCheck(b)
+	return v != nil && isError(v) && branch != whenNil
+}
+
+// returnsError reports whether a return gives an error that it makes itself.
+func returnsError(r *ssa.Return) bool {
+	for _, v := range r.Results {
+		if !isError(v) {
+			continue
+		}
+		switch v := v.(type) {
+		case *ssa.MakeInterface:
+			return true
+		case *ssa.UnOp:
+			_, global := v.X.(*ssa.Global)
+			return global
+		case *ssa.Call:
+			f := v.Call.StaticCallee()
+			if f == nil {
+				return false
+			}
+			switch f.String() {
+			case "fmt.Errorf", "errors.New":
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,6 @@
+package vet
+
+import "golang.org/x/tools/go/analysis"
+
+// Analyzers are all of the rules.
+var Analyzers = []*analysis.Analyzer{EarlyValue, DeadCall, LostBatch, Unclosed}
