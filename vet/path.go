@@ -87,7 +87,7 @@ type reach struct {
 	from  ssa.Value // the value
 	flow  *flow
 	to    ssa.Instruction
-	arg   ssa.Value // that the use has of the value
+	arg   ssa.Value // that the use has of the value, nil if it does not matter
 	stop  func(ssa.Instruction) bool
 	holds []*ssa.Phi // where branches meet and the value is one of several
 	seen  map[visited]bool
@@ -120,7 +120,7 @@ func (r *reach) find(from point) bool {
 func (r *reach) walk(from point, held uint64) bool {
 	b := from.block
 	for _, instr := range b.Instrs[from.at:] {
-		if instr == r.to && r.has(r.arg, held) {
+		if instr == r.to && (r.arg == nil || r.has(r.arg, held)) {
 			return true
 		}
 		if v, ok := instr.(ssa.Value); ok && v == r.from {
