@@ -34,6 +34,10 @@ stage "go build, go vet"
 go build ./...
 go vet ./...
 
+stage "kgenvet"
+go build -o bin/kgenvet ./cmd/kgenvet
+timeout 300 go vet -vettool="$PWD/bin/kgenvet" ./...
+
 stage "kgen check"
 go build -o bin/kgen ./cmd/kgen
 bin/kgen check

@@ -3,4 +3,4 @@ package vet
 import "golang.org/x/tools/go/analysis"
 
 // Analyzers are all of the rules.
-var Analyzers = []*analysis.Analyzer{EarlyValue, DeadCall, LostBatch, Unclosed}
+var Analyzers = []*analysis.Analyzer{DeadCall, EarlyValue, LostBatch, Unclosed}

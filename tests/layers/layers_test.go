@@ -23,6 +23,7 @@ var rules = []rule{
 	{"gen/", []string{"generated", "runtime", "cmd", "msl"}},
 	{"runtime", []string{"gen", "generated", "cmd", "msl"}},
 	{"generated/", []string{"gen", "cmd"}},
+	{"vet", []string{"gen", "generated", "runtime", "cmd", "msl"}},
 	{"gen/diag", []string{"gen/spec", "gen/expr"}},
 	{"gen/spec", []string{"gen/expr", "gen/plan", "gen/emit"}},
 	{"gen/expr", []string{"gen/plan", "gen/ir", "gen/emit"}},

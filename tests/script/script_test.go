@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(testMain(m))
 }
 
-// testMain builds the command once; the scripts find it in their PATH.
+// testMain builds the commands once; the scripts find them in their PATH, and the
+// one that the go command runs in KGENVET.
 func testMain(m *testing.M) int {
 	flag.Parse()
 	bin, err := os.MkdirTemp("", "kgen-bin-")
@@ -33,9 +34,9 @@ func testMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/kgen")
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/kgen", "../../cmd/kgenvet")
 	if text, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building kgen: %v\n%s", err, text)
+		fmt.Fprintf(os.Stderr, "building kgen and kgenvet: %v\n%s", err, text)
 		return 1
 	}
 	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -59,7 +60,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, goEnv...)
 			e.Setenv("KGEN_ROOT", root)
-			return nil
+			vet, err := exec.LookPath("kgenvet")
+			e.Setenv("KGENVET", vet)
+			return err
 		},
 		Condition: condition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
