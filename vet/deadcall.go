@@ -42,20 +42,11 @@ func deadCall(pass *analysis.Pass) (any, error) {
 				continue
 			}
 			if !d.feeds(call, call, map[ssa.Value]bool{}) {
-				pass.Reportf(call.Pos(), "the result of %s is not used: use it, or assign it to _ if the call is meant as it stands", callee(call))
+				pass.Reportf(call.Pos(), "the result of %s is not used: use it, or assign it to _ if the call is meant as it stands", callee(&call.Call).Name())
 			}
 		}
 	}
 	return nil, nil
-}
-
-// callee names what a call calls.
-func callee(c *ssa.Call) string {
-	f := c.Call.StaticCallee()
-	if o := f.Origin(); o != nil {
-		f = o
-	}
-	return f.Name()
 }
 
 // dead looks for results that are not used.

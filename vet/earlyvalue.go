@@ -85,16 +85,14 @@ func (p *program) early(read *ssa.Call, m made, f *flow, u use) bool {
 
 // settles reports whether after an instruction a batch may have run.
 func (p *program) settles(instr ssa.Instruction, batch ssa.Value) bool {
-	c, ok := instr.(ssa.CallInstruction)
-	if !ok {
+	if _, ok := instr.(*ssa.Defer); ok || !p.runs(instr) {
 		return false
 	}
-	if _, ok := c.(*ssa.Defer); ok || !p.runs(c) {
-		return false
-	}
-	switch name(c.Common()) {
-	case "Batch.Sync", "Batch.Submit", "Batch.Discard", "Finish":
-		return !p.differ(c.Common().Args[0], batch)
+	if c, ok := instr.(ssa.CallInstruction); ok {
+		switch name(c.Common()) {
+		case "Batch.Sync", "Batch.Submit", "Batch.Discard", "Finish":
+			return !p.differ(c.Common().Args[0], batch)
+		}
 	}
 	return true
 }
@@ -120,10 +118,7 @@ func (p *program) isKnown(v ssa.Value) bool {
 // fromStart reports whether a function comes to an instruction from its start
 // with no batch run.
 func (p *program) fromStart(instr ssa.Instruction) bool {
-	r := &reach{flow: &flow{}, to: instr, stop: func(instr ssa.Instruction) bool {
-		c, ok := instr.(ssa.CallInstruction)
-		return ok && p.runs(c)
-	}}
+	r := &reach{flow: &flow{}, to: instr, stop: p.runs}
 	return r.find(point{way{block: instr.Parent().Blocks[0]}, 0})
 }
 

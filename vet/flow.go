@@ -147,7 +147,7 @@ func (f *follower) store(v ssa.Value, at place, s *ssa.Store) {
 		return // the variable gets another value
 	}
 	switch addr := s.Addr.(type) {
-	case *ssa.Alloc, *ssa.FreeVar:
+	case *ssa.Alloc:
 		if at == itself {
 			f.add(addr, cell)
 			return

@@ -143,10 +143,10 @@ func returnsError(r *ssa.Return) bool {
 		case *ssa.Call:
 			f := v.Call.StaticCallee()
 			if f == nil {
-				return false
+				return v.Call.IsInvoke() && v.Call.Method.FullName() == "(context.Context).Err"
 			}
 			switch f.String() {
-			case "fmt.Errorf", "errors.New":
+			case "fmt.Errorf", "errors.New", "context.Cause":
 				return true
 			}
 		}

@@ -2,6 +2,7 @@ package vet
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"reflect"
 	"slices"
@@ -140,21 +141,14 @@ func (p *program) fixpoint(refine func(f *ssa.Function) bool) {
 // of returns what is known of the function that a call calls, nil if that is
 // nothing.
 func (p *program) of(c *ssa.CallCommon) *summary {
-	f := c.StaticCallee()
-	if f == nil {
-		return nil
-	}
-	if o := f.Origin(); o != nil {
-		f = o
-	}
+	f := callee(c)
 	if s := p.summary[f]; s != nil {
 		return s
 	}
-	obj, _ := f.Object().(*types.Func)
+	obj := object(f)
 	if obj == nil {
 		return nil
 	}
-	obj = obj.Origin()
 	if name := apiName(obj); name != "" {
 		return api[name]
 	}
@@ -166,16 +160,31 @@ func (p *program) of(c *ssa.CallCommon) *summary {
 }
 
 // name returns the name in api of the function that a call calls.
-func name(c *ssa.CallCommon) string {
+func name(c *ssa.CallCommon) string { return apiName(object(callee(c))) }
+
+// callee returns the function that a call calls, as it stands in the source; nil
+// if it is not known, or the receiver of a method is not among the arguments.
+func callee(c *ssa.CallCommon) *ssa.Function {
 	f := c.StaticCallee()
-	if f == nil {
-		return ""
+	if f == nil || f.Synthetic != "" && len(f.FreeVars) > 0 {
+		return nil
 	}
 	if o := f.Origin(); o != nil {
-		f = o
+		return o
+	}
+	return f
+}
+
+// object returns what a function is declared as, nil for a function literal.
+func object(f *ssa.Function) *types.Func {
+	if f == nil {
+		return nil
 	}
 	obj, _ := f.Object().(*types.Func)
-	return apiName(obj)
+	if obj == nil {
+		return nil
+	}
+	return obj.Origin()
 }
 
 // refine computes everything in a summary but what it takes.
@@ -232,16 +241,32 @@ func updates(f *ssa.Function) bool {
 
 // mayRun reports whether a function may run a batch.
 func (p *program) mayRun(f *ssa.Function) bool {
-	for c := range calls(f) {
-		if p.runs(c) {
-			return true
+	for _, b := range f.Blocks {
+		for _, instr := range b.Instrs {
+			if p.runs(instr) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// runs reports whether a call may run a batch.
-func (p *program) runs(c ssa.CallInstruction) bool {
+// runs reports whether a batch may run in an instruction: a call, or one that
+// hands over to another goroutine.
+func (p *program) runs(instr ssa.Instruction) bool {
+	switch instr := instr.(type) {
+	case ssa.CallInstruction:
+		return p.callRuns(instr)
+	case *ssa.UnOp:
+		return instr.Op == token.ARROW
+	case *ssa.Send, *ssa.Select:
+		return true
+	}
+	return false
+}
+
+// callRuns reports whether a call may run a batch.
+func (p *program) callRuns(c ssa.CallInstruction) bool {
 	common := c.Common()
 	if s := p.of(common); s != nil {
 		return s.Runs
@@ -249,7 +274,7 @@ func (p *program) runs(c ssa.CallInstruction) bool {
 	if _, ok := common.Value.(*ssa.Builtin); ok {
 		return false
 	}
-	if common.StaticCallee() == nil && p.carries(common.Value) {
+	if callee(common) == nil && p.carries(common.Value) {
 		return true
 	}
 	for _, arg := range common.Args {

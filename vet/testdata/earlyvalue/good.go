@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"example.com/vet/helper"
 
@@ -139,6 +140,31 @@ func onlyTheError(b *runtime.Batch, x tensor) bool {
 	_, err := r.Value()
 	b.Discard()
 	return errors.Is(err, runtime.ErrNotSynced)
+}
+
+func methodValue(ctx context.Context, d *runtime.Device, x tensor) ([]float32, error) {
+	b := d.Batch("method value")
+	run := b.Sync
+	r := runtime.Read(b, x)
+	if err := run(ctx); err != nil {
+		return nil, err
+	}
+	return r.Value()
+}
+
+func otherGoroutine(b *runtime.Batch, x tensor, work chan *runtime.Batch, done chan bool) ([]float32, error) {
+	r := runtime.Read(b, x)
+	work <- b
+	<-done
+	return r.Value()
+}
+
+func newGoroutine(ctx context.Context, b *runtime.Batch, x tensor) ([]float32, error) {
+	var wg sync.WaitGroup
+	r := runtime.Read(b, x)
+	wg.Go(func() { b.Sync(ctx) })
+	wg.Wait()
+	return r.Value()
 }
 
 func later(b *runtime.Batch, x tensor) func() ([]float32, error) {

@@ -35,6 +35,22 @@ func errorReturns(ctx context.Context, d *runtime.Device, x tensor, load func() 
 	return b.Sync(ctx)
 }
 
+func cancelled(ctx context.Context, d *runtime.Device, list []tensor) error {
+	b := d.Batch("cancelled")
+	for _, x := range list {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		b.Keep(ops.GELUDeferred(b, x))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		default:
+		}
+	}
+	return b.Sync(ctx)
+}
+
 func discardedInDefer(ctx context.Context, d *runtime.Device, x tensor, dry bool) error {
 	b := d.Batch("defer")
 	defer b.Discard()

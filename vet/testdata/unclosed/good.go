@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"sync"
 
 	"example.com/vet/helper"
 
@@ -85,6 +86,32 @@ func stored() (*helper.Model, error) {
 		return nil, err
 	}
 	return helper.NewModel(d, d.Batch("model")), nil
+}
+
+var once sync.Once
+
+func shared() (d *runtime.Device, err error) {
+	once.Do(func() { d, err = runtime.Open() })
+	return d, err
+}
+
+var global *runtime.Device
+
+func setUp() (err error) {
+	global, err = runtime.Open()
+	return err
+}
+
+func closedIfItFails(check func(*runtime.Device) error) (d *runtime.Device, err error) {
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	if d, err = runtime.Open(); err != nil {
+		return nil, err
+	}
+	return d, check(d)
 }
 
 func maybeOpened(use bool) error {
