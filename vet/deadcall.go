@@ -38,7 +38,7 @@ func deadCall(pass *analysis.Pass) (any, error) {
 	for _, f := range p.funcs {
 		for c := range calls(f) {
 			call, ok := c.(*ssa.Call)
-			if !ok || !d.records(call) || d.meant[call.Pos()] || d.used(call, map[ssa.Value]bool{}) {
+			if !ok || !d.records(call) || d.used(call, map[ssa.Value]bool{}) {
 				continue
 			}
 			if !d.feeds(call, call, map[ssa.Value]bool{}) {
@@ -69,8 +69,8 @@ func (d *dead) records(c *ssa.Call) bool {
 	return false
 }
 
-// used reports whether a value is used by anything but calls whose own results
-// are not used.
+// used reports whether a value is meant as it stands, or used by anything but calls
+// whose own results are not used.
 func (d *dead) used(v ssa.Value, seen map[ssa.Value]bool) bool {
 	if seen[v] {
 		return false
@@ -88,14 +88,15 @@ func (d *dead) used(v ssa.Value, seen map[ssa.Value]bool) bool {
 				return true
 			}
 		case *ssa.Call:
-			if !d.passesOn(r) || d.meant[r.Pos()] || d.used(r, seen) {
+			if !d.passesOn(r) || d.used(r, seen) {
 				return true
 			}
 		default:
 			return true
 		}
 	}
-	return d.meant[v.Pos()] && isResult(v)
+	call, ok := v.(*ssa.Call)
+	return ok && d.meant[call.Pos()]
 }
 
 // passesOn reports whether a call does nothing with its arguments but what shows

@@ -132,8 +132,6 @@ func (f *follower) visit(v ssa.Value, at place, instr ssa.Instruction) {
 		f.add(instr, at)
 	case *ssa.MakeClosure:
 		f.capture(v, at, instr)
-	case *ssa.Go:
-		f.use(instr, v, escapes)
 	case ssa.CallInstruction:
 		f.call(v, at, instr)
 	default:

@@ -74,6 +74,18 @@ func deferredSync(ctx context.Context, b *runtime.Batch, x tensor) ([]float32, e
 	return r.Value() // want `taken before its batch is synced`
 }
 
+func oneOfThem(d *runtime.Device, x tensor, second bool) ([]float32, error) {
+	a, b := d.Batch("a"), d.Batch("b")
+	r := runtime.Read(a, x)
+	if second {
+		r = runtime.Read(b, x)
+		a.Submit()
+	} else {
+		a.Submit()
+	}
+	return r.Value() // want `taken before its batch is synced`
+}
+
 func closure(ctx context.Context, b *runtime.Batch, x tensor) (v []float32, err error) {
 	r := runtime.Read(b, x)
 	func() {

@@ -114,7 +114,28 @@ func manySyncs(ctx context.Context, b *runtime.Batch, x tensor) ([]float32, erro
 	return r.Value()
 }
 
-func oneOfTwo(ctx context.Context, a, b *runtime.Batch, x tensor, second bool) ([]float32, error) {
+func syncsOfList(ctx context.Context, b *runtime.Batch, x tensor, list []string) ([]float32, error) {
+	r := runtime.Read(b, x)
+	for range list {
+		if err := b.Sync(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.Value()
+}
+
+func countedSyncs(ctx context.Context, b *runtime.Batch, x tensor, n int) ([]float32, error) {
+	r := runtime.Read(b, x)
+	for i := 0; i < n; i++ {
+		if err := b.Sync(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.Value()
+}
+
+func oneOfTwo(d *runtime.Device, x tensor, second bool) ([]float32, error) {
+	a, b := d.Batch("a"), d.Batch("b")
 	r := runtime.Read(a, x)
 	if second {
 		r = runtime.Read(b, x)
@@ -152,11 +173,26 @@ func methodValue(ctx context.Context, d *runtime.Device, x tensor) ([]float32, e
 	return r.Value()
 }
 
-func otherGoroutine(b *runtime.Batch, x tensor, work chan *runtime.Batch, done chan bool) ([]float32, error) {
+func sent(b *runtime.Batch, x tensor, work chan *runtime.Batch) ([]float32, error) {
 	r := runtime.Read(b, x)
 	work <- b
+	return r.Value()
+}
+
+func received(b *runtime.Batch, x tensor, done chan bool) ([]float32, error) {
+	r := runtime.Read(b, x)
 	<-done
 	return r.Value()
+}
+
+func selected(ctx context.Context, b *runtime.Batch, x tensor, done chan bool) ([]float32, error) {
+	r := runtime.Read(b, x)
+	select {
+	case <-done:
+		return r.Value()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func newGoroutine(ctx context.Context, b *runtime.Batch, x tensor) ([]float32, error) {

@@ -74,6 +74,18 @@ func syncedInClosure(ctx context.Context, d *runtime.Device, x tensor, run func(
 	return run(func() error { return b.Sync(ctx) })
 }
 
+func syncedAtSomeTime(ctx context.Context, d *runtime.Device, x tensor, cleanup func(func() error)) {
+	b := d.Batch("some time")
+	cleanup(func() error { return b.Sync(ctx) })
+	b.Keep(ops.GELUDeferred(b, x))
+}
+
+func syncedInGoroutine(d *runtime.Device, x tensor) {
+	b := d.Batch("goroutine")
+	b.Keep(ops.GELUDeferred(b, x))
+	go helper.Run(b)
+}
+
 func syncedByHelper(d *runtime.Device, x tensor) error {
 	b := helper.Batch(d)
 	b.Keep(helper.Layer(b, x))
