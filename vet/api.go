@@ -44,6 +44,7 @@ var api = map[string]*summary{
 	"Batch.Grad":    {Args: []effect{records}, Pure: true},
 	"Batch.Sync":    {Args: []effect{ends}, Runs: true},
 	"Batch.Submit":  {Args: []effect{ends}, Runs: true},
+	"Batch.Explain": {},
 	"Batch.Discard": {Args: []effect{ends}, Runs: true},
 	"GradOf":        {Args: []effect{records}, Pure: true},
 	"Read":          {Args: []effect{records}},
