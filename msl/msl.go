@@ -71,6 +71,7 @@ import "embed"
 //go:embed optim/clip_factor.metal
 //go:embed optim/global_norm_sq.metal
 //go:embed optim/sgd.metal
+//go:embed optim/step_count.metal
 //go:embed reduce/bias_grad.metal
 //go:embed reduce/count_nonfinite.metal
 //go:embed reduce/dot.metal

@@ -39,7 +39,7 @@ type trainer struct {
 
 	ids, targets []int32
 	idsT, tgtT   runtime.Tensor[int32]
-	stepT        runtime.Tensor[int32]
+	counter      runtime.Tensor[int32] // of the steps, on the device
 	weights      []runtime.Operand
 }
 
@@ -59,12 +59,13 @@ func newTrainer(m *model, text []int32, seed uint64) (*trainer, error) {
 	if t.tgtT, err = runtime.FromSlice(m.dev, t.targets, batchSize); err != nil {
 		return nil, err
 	}
-	t.stepT, err = runtime.FromSlice(m.dev, []int32{0})
+	t.counter, err = runtime.Zeros[int32](m.dev)
 	return t, err
 }
 
 // step draws a batch of windows, and records and runs one step of AdamW on them
-// as one program. It returns the loss before the step.
+// as one program. n, from 1, is its place in the schedule. It returns the loss
+// before the step.
 func (t *trainer) step(ctx context.Context, n int) (float32, error) {
 	for i := range batchSize {
 		at := t.rng.IntN(len(t.text) - contextLen)
@@ -77,9 +78,6 @@ func (t *trainer) step(ctx context.Context, n int) (float32, error) {
 	if err := t.tgtT.Write(t.targets); err != nil {
 		return 0, err
 	}
-	if err := t.stepT.Write([]int32{int32(n)}); err != nil {
-		return 0, err
-	}
 	b, m := t.batch, t.m
 	loss := m.loss(b, t.idsT, t.tgtT)
 	params := m.params()
@@ -87,9 +85,10 @@ func (t *trainer) step(ctx context.Context, n int) (float32, error) {
 		t.weights[i] = p.w
 	}
 	grads := b.Grad(loss, t.weights...)
+	t.counter = ops.StepCountDeferred(b, m.noSkip, t.counter)
 	for i, p := range params {
 		g := runtime.As[float32](grads[i])
-		p.w, p.m, p.v = ops.AdamWDeferred(b, g, m.one, m.one, m.noSkip, t.stepT, p.w, p.m, p.v,
+		p.w, p.m, p.v = ops.AdamWDeferred(b, g, m.one, m.one, m.noSkip, t.counter, p.w, p.m, p.v,
 			rateAt(n), ops.AdamWBeta1, beta2, ops.AdamWEps, p.decay)
 	}
 	value := runtime.Read(b, loss)

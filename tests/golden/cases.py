@@ -91,20 +91,18 @@ def f32(v):
     return float(np.float32(v))
 
 
-def case(name, fn, ins, wrt=(), params=None, static=None, free=None, out="y", carry=None, in_full=False):
+def case(name, fn, ins, wrt=(), params=None, static=None, free=None, out="y", carry=None):
     """Run fn on the inputs. It returns a tensor, or tensors by output name.
 
     carry names the outputs that have a cotangent, all float outputs when None.
-    in_full has long results stored in full.
     """
-    store = full if in_full else wanted
     params = {k: f32(v) if isinstance(v, float) else v for k, v in (params or {}).items()}
     args = {k: v.clone().requires_grad_(k in wrt) for k, v in ins.items()}
     outs = fn(**args, **params)
     outs = outs if isinstance(outs, dict) else {out: outs}
     c = {"name": name, "static": static, "params": params, "free": free}
     c["ins"] = {k: given(v) for k, v in ins.items()}
-    c["outs"] = {k: store(v) for k, v in outs.items()}
+    c["outs"] = {k: wanted(v) for k, v in outs.items()}
     if wrt:
         src = Source("cotangent " + name)
         carry = carry or [k for k, v in outs.items() if v.is_floating_point()]
@@ -113,7 +111,7 @@ def case(name, fn, ins, wrt=(), params=None, static=None, free=None, out="y", ca
         grads = torch.autograd.grad(total, [args[k] for k in wrt], allow_unused=True)
         zero = lambda g, k: torch.zeros_like(args[k]) if g is None else g
         c["cotangents"] = {k: given(v) for k, v in seeds.items()}
-        c["grads"] = {k: store(zero(g, k)) for k, g in zip(wrt, grads)}
+        c["grads"] = {k: wanted(zero(g, k)) for k, g in zip(wrt, grads)}
     return {k: v for k, v in c.items() if v}
 
 

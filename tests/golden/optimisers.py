@@ -95,3 +95,14 @@ def clip_factor():
             return {"clip": clip, "skip": (~torch.isfinite(norm)).long()}
 
         yield case(name, fn, {"norm_sq": torch.tensor(norm_sq), "inv_scale": torch.tensor(0.5)}, params={"max_norm": max_norm})
+
+
+@op
+def step_count():
+    most = 2**31 - 1
+    for name, skip, step, new in [
+        ("the first step", 0, 0, 1), ("a later step", 0, 41, 42), ("a step to skip", 1, 41, 41), ("any flag but 0", -3, 41, 41),
+        ("the first step, skipped", 1, 0, 0), ("the last number", 0, most - 1, most), ("at the last number", 0, most, most),
+    ]:
+        ins = {"skip": torch.tensor(skip), "step": torch.tensor(step)}
+        yield case(name, lambda **_: {"step": torch.tensor(new)}, ins)

@@ -40,4 +40,8 @@ var optimFunctions = []function{
 		ops.SGD[f32], ops.SGD[f16], ops.SGD[bf16],
 		ops.SGDDeferred[f32], ops.SGDDeferred[f16], ops.SGDDeferred[bf16],
 	}},
+	{"step_count", "", []any{
+		ops.StepCount,
+		ops.StepCountDeferred,
+	}},
 }

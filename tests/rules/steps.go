@@ -40,8 +40,8 @@ func biasCorrection() Rule {
 }
 
 // optimiserModes: decay is L2 in adam and decoupled in adamw; gradients are
-// unscaled and clipped; a step to skip changes nothing, whatever the gradient;
-// sgd has momentum in two forms.
+// unscaled and clipped; a step to skip changes nothing, whatever the gradient,
+// and is not counted; sgd has momentum in two forms.
 func optimiserModes() Rule {
 	adam := func(spec string, w float64) Case {
 		return with(spec, scalars{"lr": 0.1, "weight_decay": 0.5, "eps": 0.0}, tensors{"g": vector(8), "inv_scale": number(0.25), "clip": number(0.5),
@@ -68,5 +68,11 @@ func optimiserModes() Rule {
 		sgd(false, 3, 2.5).named("sgd: momentum"), sgd(true, 3, 2.25).named("sgd: Nesterov"),
 		skipped("adam"), skipped("adamw"), skipped("sgd"),
 		exactly("global_norm_sq", tensors{"g": vector(1, -2, 3)}, tensors{"y": number(14)}, nil).choosing(choice{"total": "without"}),
-		exactly("global_norm_sq", tensors{"g": vector(1, -2, 3), "total": number(2)}, tensors{"y": number(16)}, nil).choosing(choice{"total": "with"}))
+		exactly("global_norm_sq", tensors{"g": vector(1, -2, 3), "total": number(2)}, tensors{"y": number(16)}, nil).choosing(choice{"total": "with"}),
+		counted(6, 0, 7).named("step_count"), counted(6, 1, 6).named("step_count, a step to skip"))
+}
+
+// counted is the number of a step after the one before it.
+func counted(before, skip, after float64) Case {
+	return exactly("step_count", tensors{"skip": number(skip), "step": number(before)}, tensors{"step": number(after)}, nil)
 }

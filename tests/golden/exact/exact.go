@@ -22,25 +22,11 @@ type Values struct {
 }
 
 // Run runs a case of program p of spec s. An error says where the values are not
-// those of the case. A program whose kernels are written by hand has none: the
-// oracle has no steps for it, and its cases are stored in full.
+// those of the case.
 func Run(s *expr.Spec, p *expr.Program, c golden.Case) (*Values, error) {
-	if p.Raw != nil {
-		return &Values{}, nil
-	}
-	call, err := Call(p, c)
-	if err != nil {
-		return nil, err
-	}
-	res, err := oracle.Run(p, call)
+	v, err := run(s, p, c)
 	if err != nil {
 		return nil, fmt.Errorf("%s, %s: %w", p.Name, c.Name, err)
-	}
-	v := &Values{Outs: res.Named(p)}
-	if c.Grads != nil {
-		if v.Grads, err = backward.Run(s, p, call, res, Arrays(c.Cotangents)); err != nil {
-			return nil, fmt.Errorf("%s, %s: %w", p.Name, c.Name, err)
-		}
 	}
 	if err := agree(c.Outs, v.Outs); err != nil {
 		return nil, fmt.Errorf("%s, %s: result %w", p.Name, c.Name, err)
@@ -49,6 +35,25 @@ func Run(s *expr.Spec, p *expr.Program, c golden.Case) (*Values, error) {
 		return nil, fmt.Errorf("%s, %s: gradient of %w", p.Name, c.Name, err)
 	}
 	return v, nil
+}
+
+func run(s *expr.Spec, p *expr.Program, c golden.Case) (*Values, error) {
+	if p.Raw != nil {
+		return runRaw(p, c)
+	}
+	call, err := Call(p, c)
+	if err != nil {
+		return nil, err
+	}
+	res, err := oracle.Run(p, call)
+	if err != nil {
+		return nil, err
+	}
+	v := &Values{Outs: res.Named(p)}
+	if c.Grads != nil {
+		v.Grads, err = backward.Run(s, p, call, res, Arrays(c.Cotangents))
+	}
+	return v, err
 }
 
 // agree wants every tensor of a case to be among the arrays. A result that the
@@ -72,14 +77,14 @@ func Call(p *expr.Program, c golden.Case) (oracle.Call, error) {
 	for _, in := range p.Ins {
 		v, ok := c.Ins[in.Name]
 		if !ok {
-			return call, fmt.Errorf("%s, %s: the case has no input %s", p.Name, c.Name, in.Name)
+			return call, fmt.Errorf("the case has no input %s", in.Name)
 		}
 		call.Ins = append(call.Ins, oracle.Array{Shape: v.Shape, Data: v.Data})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Params)) {
 		i := slices.IndexFunc(p.Params, func(q *expr.Param) bool { return q.Name == name })
 		if i < 0 {
-			return call, fmt.Errorf("%s, %s: the spec has no parameter %s", p.Name, c.Name, name)
+			return call, fmt.Errorf("the spec has no parameter %s", name)
 		}
 		switch v := c.Params[name].(type) {
 		case bool:

@@ -5,3 +5,4 @@
 #include "clip_factor.kernel.h"
 #include "global_norm_sq.kernel.h"
 #include "sgd.kernel.h"
+#include "step_count.kernel.h"

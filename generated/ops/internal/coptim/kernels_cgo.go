@@ -40,6 +40,8 @@ void kg_dd4f7221_sgd_shadow_bf16(const struct kg_call *call, int64_t lo, int64_t
 void kg_dd4f7221_sgd_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sgd_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sgd_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_step_count_hash;
+void kg_dd4f7221_step_count(const struct kg_call *call, int64_t lo, int64_t hi);
 */
 import "C"
 
@@ -71,6 +73,7 @@ var (
 	SGDF32                 = unsafe.Pointer(C.kg_dd4f7221_sgd_f32)
 	SGDF16                 = unsafe.Pointer(C.kg_dd4f7221_sgd_f16)
 	SGDBF16                = unsafe.Pointer(C.kg_dd4f7221_sgd_bf16)
+	StepCount              = unsafe.Pointer(C.kg_dd4f7221_step_count)
 )
 
 // The hashes of the specs that the C sources were made from.
@@ -80,4 +83,5 @@ var (
 	HashOfClipFactor   = uint64(C.kg_dd4f7221_clip_factor_hash)
 	HashOfGlobalNormSq = uint64(C.kg_dd4f7221_global_norm_sq_hash)
 	HashOfSGD          = uint64(C.kg_dd4f7221_sgd_hash)
+	HashOfStepCount    = uint64(C.kg_dd4f7221_step_count_hash)
 )

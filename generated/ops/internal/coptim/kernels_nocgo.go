@@ -33,6 +33,7 @@ var (
 	SGDF32                 unsafe.Pointer
 	SGDF16                 unsafe.Pointer
 	SGDBF16                unsafe.Pointer
+	StepCount              unsafe.Pointer
 )
 
 // Nor is there a source with a hash.
@@ -42,4 +43,5 @@ var (
 	HashOfClipFactor   uint64
 	HashOfGlobalNormSq uint64
 	HashOfSGD          uint64
+	HashOfStepCount    uint64
 )
