@@ -18,6 +18,9 @@ const (
 	shaderDir = "msl"
 )
 
+// schemaFile describes spec files to editors.
+const schemaFile = SpecDir + "/schema.json"
+
 // toolPath is the import path of the command, as a tool line of go.mod names it.
 const toolPath = "github.com/kernelgen/kgen/cmd/kgen"
 
@@ -76,9 +79,9 @@ func findRoot(dir string) (string, bool) {
 // OpsPath returns the import path of the generated Go package.
 func (m *Module) OpsPath() string { return m.Path + "/" + opsDir }
 
-// Tree returns the directories of the module that belong to the generator.
+// Tree returns what of the module belongs to the generator.
 func (m *Module) Tree() out.Tree {
-	return out.Tree{Root: m.Root, Owned: []string{"generated", shaderDir}}
+	return out.Tree{Root: m.Root, Owned: []string{"generated", shaderDir}, Files: []string{schemaFile}}
 }
 
 // Command returns how the module runs the given kgen command.

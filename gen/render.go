@@ -15,6 +15,7 @@ import (
 	emitmsl "github.com/kernelgen/kgen/gen/emit/msl"
 	"github.com/kernelgen/kgen/gen/ir"
 	"github.com/kernelgen/kgen/gen/out"
+	"github.com/kernelgen/kgen/gen/spec"
 )
 
 // opsPackage is the name of the generated Go package.
@@ -161,11 +162,15 @@ func (m *Module) kernelsPath(group string) string {
 
 // renderShared renders the files that all specs give together.
 func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.File, error) {
-	files := []out.File{opsFile("doc.go", goapi.PackageDoc(opsPackage, m.Path))}
+	schema, err := spec.Schema(out.JSONMarker)
+	if err != nil {
+		return nil, err
+	}
 	headers, err := emitc.Headers()
 	if err != nil {
 		return nil, err
 	}
+	files := []out.File{{Path: schemaFile, Data: schema}, opsFile("doc.go", goapi.PackageDoc(opsPackage, m.Path))}
 	for _, g := range groups {
 		pkg := kernelsPackage(g.group)
 		together := slices.DeleteFunc(slices.Clone(g.sources), func(c goapi.CSource) bool { return c.Alone })

@@ -162,18 +162,31 @@ func createTemp(dir string) (*os.File, error) {
 // under the lock: then no other run is using them.
 func (t Tree) sweep() error {
 	for _, dir := range t.Owned {
-		err := t.walk(dir, func(p string) error {
-			base := path.Base(p)
-			if !strings.HasPrefix(base, tempPrefix) || !strings.HasSuffix(base, tempSuffix) {
-				return nil
-			}
-			return relative(p, os.Remove(t.abs(p)))
-		})
-		if err != nil {
+		if err := t.walk(dir, t.sweepFile); err != nil {
 			return err
 		}
 	}
+	for _, f := range t.Files {
+		entries, err := os.ReadDir(t.abs(path.Dir(f)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return relative(path.Dir(f), err)
+		}
+		for _, e := range entries {
+			if err := t.sweepFile(path.Join(path.Dir(f), e.Name())); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// sweepFile removes a file if it is a temporary one.
+func (t Tree) sweepFile(p string) error {
+	base := path.Base(p)
+	if !strings.HasPrefix(base, tempPrefix) || !strings.HasSuffix(base, tempSuffix) {
+		return nil
+	}
+	return relative(p, os.Remove(t.abs(p)))
 }
 
 // resolve follows links from name to the file that they stand for, which need

@@ -16,7 +16,7 @@ import (
 
 // File is one rendered file.
 type File struct {
-	Path string // relative to the module root, slash-separated, inside an owned directory
+	Path string // relative to the module root, slash-separated; one that the tree owns
 	Data []byte
 }
 
@@ -50,11 +50,11 @@ func (c Change) Diff() []byte {
 	return diff.Diff(from, c.Old, to, c.New)
 }
 
-// Tree is a module on disk and the directories in it that belong to the
-// generator.
+// Tree is a module on disk and what in it belongs to the generator.
 type Tree struct {
 	Root  string   // the module root
 	Owned []string // directories below Root, slash-separated, searched for orphans
+	Files []string // files in directories of others, slash-separated
 	// Partial says that the files given are not all there are, so nothing is
 	// an orphan.
 	Partial bool
@@ -112,7 +112,7 @@ func (t Tree) owns(p string) bool {
 	if path.Clean(p) != p {
 		return false
 	}
-	return slices.ContainsFunc(t.Owned, func(dir string) bool { return strings.HasPrefix(p, dir+"/") })
+	return slices.Contains(t.Files, p) || slices.ContainsFunc(t.Owned, func(dir string) bool { return strings.HasPrefix(p, dir+"/") })
 }
 
 func (t Tree) abs(p string) string { return filepath.Join(t.Root, filepath.FromSlash(p)) }

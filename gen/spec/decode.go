@@ -2,7 +2,6 @@ package spec
 
 import (
 	"math"
-	"slices"
 	"sort"
 	"strings"
 
@@ -16,19 +15,13 @@ type decoder struct {
 	isRaw bool // the file has [raw]
 }
 
-var (
-	families   = []string{"map", "rows", "cols", "reduce", "matmul", "gather", "scatter", "window"}
-	floatTypes = []string{"f32", "f16", "bf16"}
-	paramTypes = []string{"f32", "i32", "u32", "u64", "bool"}
-	reductions = []string{"sum", "mean", "max", "min", "prod", "any", "all", "argmax", "argmin"}
-)
-
 func (d *decoder) file(root *node) {
-	t := d.table(root, "the file")
+	d.isRaw = root.child("raw") != nil
+	t := d.table(root, "the file", fileKeys)
 	s := d.spec
 	s.Doc = t.text("doc")
 	s.Source = t.text("source")
-	s.Family = d.oneOf(t.text("family"), "family", families)
+	s.Family = t.text("family")
 	d.goName(t.text("go"))
 	s.Also = t.texts("also")
 	for _, name := range s.Also {
@@ -37,26 +30,29 @@ func (d *decoder) file(root *node) {
 		}
 	}
 	d.types(t)
-	d.tables(t, "static", d.static)
+	d.each(t, "static", listsKind, func(n *node, _ key) { d.static(n) })
 	d.tables(t, "param", d.param)
-	raw := t.get("raw")
-	d.isRaw = raw != nil
 	for _, k := range []TensorKind{In, InOut, Let, Out, Temp} {
-		d.tables(t, k.String(), func(n *node) { d.tensor(k, n) })
+		d.tables(t, k.String(), func(t *table) { d.tensor(k, t) })
 	}
 	sort.SliceStable(s.Tensors, func(i, j int) bool { return s.Tensors[i].Name.start < s.Tensors[j].Name.start })
 	s.Axes = d.entries(t, "axes")
 	s.Requires = d.entries(t, "require")
-	d.save(t.get("save"))
-	d.grad(t.get("grad"))
-	d.fuses(t.get("fuses"))
-	d.raw(raw, root)
+	d.one(t, "save", func(t *table) {
+		s.Save, s.Lazy = t.texts("names"), t.texts("lazy")
+		if len(s.Save)+len(s.Lazy) == 0 {
+			d.list.Add(t.pos(), "[save] names no let: name some in names, or in lazy")
+		}
+	})
+	d.one(t, "grad", d.grad)
+	d.one(t, "fuses", func(t *table) { s.Pattern = t.text("pattern") })
+	d.raw(t)
 	t.finish()
 	d.outputs(root)
 }
 
-func (d *decoder) table(n *node, name string) *table {
-	return &table{list: &d.list, n: n, name: name}
+func (d *decoder) table(n *node, name string, keys []key) *table {
+	return &table{list: &d.list, n: n, name: name, keys: keys, isRaw: d.isRaw}
 }
 
 // isTable reports a node that is no table.
@@ -67,18 +63,40 @@ func (d *decoder) isTable(n *node, what string) bool {
 	return n.kind == tableNode
 }
 
-// tables calls f for each entry of a table of named tables or values.
-func (d *decoder) tables(t *table, key string, f func(*node)) {
-	n := t.get(key)
-	if n == nil || !d.isTable(n, key) {
+// each calls f for each entry of a table from names to values.
+func (d *decoder) each(t *table, name string, k kind, f func(*node, key)) {
+	n, key := t.get(name, k)
+	if n == nil || !d.isTable(n, name) {
 		return
 	}
 	refuseCases(&d.list, n)
-	for _, k := range n.kids {
-		if d.ident(k.key) {
-			f(k)
+	for _, kid := range n.kids {
+		if d.ident(kid.key) {
+			f(kid, key)
 		}
 	}
+}
+
+// tables calls f for each table of a table from names to tables.
+func (d *decoder) tables(t *table, name string, f func(*table)) {
+	d.each(t, name, tablesKind, func(n *node, k key) {
+		if d.isTable(n, n.key.Value) {
+			sub := d.table(n, "["+name+"."+n.key.Value+"]", k.keys)
+			f(sub)
+			sub.finish()
+		}
+	})
+}
+
+// one calls f for a table if there is one.
+func (d *decoder) one(t *table, name string, f func(*table)) {
+	n, k := t.get(name, tableKind)
+	if n == nil || !d.isTable(n, name) {
+		return
+	}
+	sub := d.table(n, "["+name+"]", k.keys)
+	f(sub)
+	sub.finish()
 }
 
 // ident reports a name that is no identifier.
@@ -89,15 +107,6 @@ func (d *decoder) ident(name Text) bool {
 			"%q is no identifier", name.Value)
 	}
 	return ok
-}
-
-// oneOf reports a text that is none of the known words; it is then not set.
-func (d *decoder) oneOf(t Text, what string, known []string) Text {
-	if !t.IsSet() || slices.Contains(known, t.Value) {
-		return t
-	}
-	d.list.AddHint(t.Pos(), "one of "+strings.Join(known, " "), "unknown %s %q", what, t.Value)
-	return Text{}
 }
 
 func (d *decoder) goName(t Text) {
@@ -115,32 +124,25 @@ func (d *decoder) goName(t Text) {
 
 // types reads dtypes, the values of T, or [types].
 func (d *decoder) types(t *table) {
-	dtypes, types := t.get("dtypes"), t.get("types")
+	dtypes, k := t.get("dtypes", textsKind)
+	types := t.n.child("types")
 	switch {
 	case dtypes != nil && types != nil:
 		d.list.Add(types.key.Pos(), "both dtypes and [types] are given; dtypes is short for [types] T")
 	case dtypes != nil:
 		name := dtypes.key
 		name.Value = "T"
-		d.typeVar(name, dtypes, "dtypes")
+		d.typeVar(name, k.texts(&d.list, dtypes, "dtypes"))
 	}
-	if types != nil {
-		d.tables(t, "types", func(n *node) { d.typeVar(n.key, n, n.key.Value) })
-	}
+	d.each(t, "types", listsKind, func(n *node, k key) { d.typeVar(n.key, k.texts(&d.list, n, n.key.Value)) })
 }
 
-func (d *decoder) typeVar(name Text, n *node, what string) {
-	v := TypeVar{Name: name}
-	for _, t := range stringsOf(&d.list, n, what) {
-		if t := d.oneOf(t, "float type", floatTypes); t.IsSet() {
-			v.Types = append(v.Types, t)
-		}
-	}
+func (d *decoder) typeVar(name Text, types []Text) {
 	if c := name.Value[0]; c < 'A' || c > 'Z' {
 		d.list.Add(name.Pos(), "%q cannot name a type variable: an upper-case letter comes first", name.Value)
 		return
 	}
-	d.spec.Types = append(d.spec.Types, v)
+	d.spec.Types = append(d.spec.Types, TypeVar{Name: name, Types: types})
 }
 
 func (d *decoder) static(n *node) {
@@ -162,17 +164,11 @@ func (d *decoder) static(n *node) {
 	}
 }
 
-func (d *decoder) param(n *node) {
-	if !d.isTable(n, n.key.Value) {
-		return
-	}
-	t := d.table(n, "[param."+n.key.Value+"]")
-	p := Param{Name: n.key, Type: d.oneOf(t.need("type"), "parameter type", paramTypes), Doc: t.text("doc")}
-	p.Default = t.value("default")
-	t.finish()
+func (d *decoder) param(t *table) {
+	p := Param{Name: t.n.key, Type: t.text("type"), Doc: t.text("doc"), Default: t.value("default")}
 	if p.Default != nil && p.Type.IsSet() {
 		if err := fits(p.Default, p.Type.Value); err != nil {
-			d.list.Add(p.Default.Pos(), "the default of %s: %v", n.key.Value, err)
+			d.list.Add(p.Default.Pos(), "the default of %s: %v", p.Name.Value, err)
 			p.Default = nil
 		}
 	}
@@ -196,9 +192,9 @@ func fits(v *Value, typ string) (err error) {
 	return err
 }
 
-func (d *decoder) entries(t *table, key string) []Entry {
+func (d *decoder) entries(t *table, name string) []Entry {
 	var es []Entry
-	d.tables(t, key, func(n *node) {
+	d.each(t, name, entriesKind, func(n *node, _ key) {
 		if e := stringOf(&d.list, n, n.key.Value); e.IsSet() {
 			es = append(es, Entry{n.key, e})
 		}
@@ -206,39 +202,13 @@ func (d *decoder) entries(t *table, key string) []Entry {
 	return es
 }
 
-func (d *decoder) save(n *node) {
-	if n == nil || !d.isTable(n, "save") {
-		return
-	}
-	t := d.table(n, "[save]")
-	if n.child("names") == nil && n.child("lazy") == nil {
-		d.list.Add(t.pos(), "[save] has neither of the keys names and lazy")
-	}
-	d.spec.Save, d.spec.Lazy = t.texts("names"), t.texts("lazy")
-	t.finish()
-}
-
-func (d *decoder) grad(n *node) {
-	if n == nil || !d.isTable(n, "grad") {
-		return
-	}
-	t := d.table(n, "[grad]")
+func (d *decoder) grad(t *table) {
 	g := &Grad{Pos: t.pos(), Wrt: t.texts("wrt"), From: t.texts("from"), Name: t.text("name")}
 	d.gradKernel(t, g)
 	if g.Name.IsSet() && !isLowerIdent(g.Name.Value) {
 		d.list.Add(g.Name.Pos(), "%q is no lower-case identifier, so it cannot name a gradient", g.Name.Value)
 	}
 	d.spec.Grad = g
-	t.finish()
-}
-
-func (d *decoder) fuses(n *node) {
-	if n == nil || !d.isTable(n, "fuses") {
-		return
-	}
-	t := d.table(n, "[fuses]")
-	d.spec.Pattern = t.need("pattern")
-	t.finish()
 }
 
 // outputs reports a file without any output.

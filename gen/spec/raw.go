@@ -1,10 +1,6 @@
 package spec
 
-import (
-	"math"
-
-	"github.com/kernelgen/kgen/gen/diag"
-)
+import "github.com/kernelgen/kgen/gen/diag"
 
 // Raw is the [raw] table: a kernel whose sources are written by hand.
 type Raw struct {
@@ -34,90 +30,56 @@ type Launch struct {
 	Shared  []Entry
 }
 
-// The limits of a launch.
-const (
-	maxGroupDims = 3
-	maxThreads   = 1024
-)
-
 // raw reads [raw], and refuses it in company that it cannot have.
-func (d *decoder) raw(n, root *node) {
+func (d *decoder) raw(t *table) {
+	n, _ := t.get("raw", tablesKind)
 	if n == nil {
-		if temp := root.child("temp"); temp != nil {
+		if temp := t.n.child("temp"); temp != nil {
 			d.list.AddHint(temp.key.Pos(), "the planner makes the workspaces of other specs", "[temp] is for kernels with [raw]")
 		}
 		return
 	}
-	if !d.isTable(n, "raw") {
-		return
-	}
 	r := &Raw{Pos: n.key.Pos()}
-	refuseCases(&d.list, n)
-	for _, k := range n.kids {
-		if d.ident(k.key) && d.isTable(k, k.key.Value) {
-			r.Launches = append(r.Launches, d.launch(k))
-		}
+	d.tables(t, "raw", func(t *table) { r.Launches = append(r.Launches, d.launch(t)) })
+	if n.kind != tableNode {
+		return
 	}
 	if len(n.kids) == 0 {
 		d.list.AddHint(r.Pos, "such as [raw.NAME]", "[raw] has no launch")
 	}
 	d.spec.Raw = r
-	d.notWithRaw(root)
+	d.notWithRaw(t.n)
 	d.checkRawNames()
 }
 
-func (d *decoder) launch(n *node) Launch {
-	t := d.table(n, "[raw."+n.key.Value+"]")
-	l := Launch{Name: n.key, Cost: t.text("cost")}
-	if n.child("items") == nil {
-		d.list.Add(t.pos(), "%s lacks the key items", t.name)
+func (d *decoder) launch(t *table) Launch {
+	return Launch{
+		Name: t.n.key, Cost: t.text("cost"),
+		Items: t.tiles("items"), CostPS: t.whole("cost_ps"), Scratch: t.whole("scratch"),
+		Groups: t.tiles("groups"), Threads: t.whole("threads"), Shared: d.entries(t, "shared"),
 	}
-	l.Items = d.tiles(t, "items")
-	l.CostPS = d.whole(t, "cost_ps", 1, math.MaxInt32)
-	l.Scratch = d.whole(t, "scratch", 0, 1<<30)
-	l.Groups = d.tiles(t, "groups")
-	l.Threads = d.whole(t, "threads", 1, maxThreads)
-	d.together(t, "groups", "threads")
-	d.together(t, "threads", "groups")
-	d.together(t, "shared", "groups")
-	if len(l.Groups) > maxGroupDims {
-		d.list.Add(l.Groups[maxGroupDims].Pos(), "%s has %d dimensions of groups, at most %d are possible", t.name, len(l.Groups), maxGroupDims)
-	}
-	l.Shared = d.entries(t, "shared")
-	t.finish()
-	return l
 }
 
 // tiles reads a list of texts of which several may be the same.
-func (d *decoder) tiles(t *table, key string) []Text {
-	n := t.get(key)
+func (t *table) tiles(name string) []Text {
+	n, k := t.get(name, tilesKind)
 	if n == nil {
 		return nil
 	}
 	if n.kind != arrayNode || len(n.kids) == 0 {
-		d.list.AddHint(n.val.Pos(), `such as ["R", "D/64"]`, "%s must be a list of axes", key)
+		t.list.AddHint(n.val.Pos(), `such as ["R", "D/64"]`, "%s must be a list of axes", name)
 		return nil
 	}
 	var texts []Text
-	for _, k := range n.kids {
-		if v := stringOf(&d.list, k, "an element of "+key); v.IsSet() {
+	for _, kid := range n.kids {
+		if v := stringOf(t.list, kid, "an element of "+name); v.IsSet() {
 			texts = append(texts, v)
 		}
 	}
+	if k.most > 0 && len(texts) > k.most {
+		t.list.Add(texts[k.most].Pos(), "%s has %d dimensions of %s, at most %d are possible", t.name, len(texts), name, k.most)
+	}
 	return texts
-}
-
-// whole reads an optional integer of [lo, hi].
-func (d *decoder) whole(t *table, key string, lo, hi int64) *Value {
-	v := t.value(key)
-	if v == nil {
-		return nil
-	}
-	if _, err := v.AsInt(lo, hi); err != nil {
-		d.list.Add(v.Pos(), "%s: %v", key, err)
-		return nil
-	}
-	return v
 }
 
 // notWithRaw reports what a spec with [raw] cannot have: its meaning is that of
@@ -155,9 +117,6 @@ func (d *decoder) notWithRaw(root *node) {
 // own.
 func (d *decoder) gradKernel(t *table, g *Grad) {
 	g.Kernel = t.text("kernel")
-	for _, key := range []string{"static", "in", "out"} {
-		d.together(t, key, "kernel")
-	}
 	g.Static = d.cases(t, "static")
 	g.In = d.entries(t, "in")
 	g.Out = d.entries(t, "out")
@@ -173,15 +132,15 @@ func (d *decoder) gradKernel(t *table, g *Grad) {
 }
 
 // cases reads a table from conditions on static choices to others.
-func (d *decoder) cases(t *table, key string) []Entry {
-	n := t.get(key)
-	if n == nil || !d.isTable(n, key) {
+func (d *decoder) cases(t *table, name string) []Entry {
+	n, _ := t.get(name, casesKind)
+	if n == nil || !d.isTable(n, name) {
 		return nil
 	}
 	refuseCases(&d.list, n)
 	var es []Entry
 	for _, k := range n.kids {
-		v := stringOf(&d.list, k, key)
+		v := stringOf(&d.list, k, name)
 		if v.IsSet() && d.condition(k.key) && d.condition(v) {
 			es = append(es, Entry{k.key, v})
 		}

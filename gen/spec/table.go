@@ -2,40 +2,59 @@ package spec
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/diag"
 )
 
-// table reads the keys of one TOML table and remembers which it was asked for,
-// so that finish can report the rest.
+// table reads the keys of one TOML table.
 type table struct {
-	list *diag.List
-	n    *node
-	name string // as in messages: "[in.x]"
-	asks []string
+	list  *diag.List
+	n     *node
+	name  string // as in messages: "[in.x]"
+	keys  []key
+	isRaw bool // the file has [raw]
 }
 
-func (t *table) get(key string) *node {
-	t.asks = append(t.asks, key)
-	return t.n.child(key)
-}
-
-// text reads an optional string.
-func (t *table) text(key string) Text {
-	if n := t.get(key); n != nil {
-		return stringOf(t.list, n, key)
+// get returns the value of a key that has one, and reports one that is missing.
+// It panics if the table has no such key of that kind, so that whatever is read
+// stands in keys.go, and so in the schema.
+func (t *table) get(name string, k kind) (*node, key) {
+	i := slices.IndexFunc(t.keys, func(x key) bool { return x.name == name && x.kind == k })
+	if i < 0 {
+		panic(fmt.Sprintf("spec: %s has no key %s of kind %d", t.name, name, k))
 	}
+	n := t.n.child(name)
+	if n == nil && t.needs(t.keys[i]) {
+		hint := ""
+		if k == shapeKind {
+			hint = `a device scalar has shape = ""`
+		}
+		t.list.AddHint(t.pos(), hint, "%s lacks the key %s", t.name, name)
+	}
+	return n, t.keys[i]
+}
+
+func (t *table) needs(k key) bool { return k.need == always || k.need == unlessRaw && !t.isRaw }
+
+// text reads a string. One that is none of the words that it may be is reported
+// and not set.
+func (t *table) text(name string) Text {
+	n, k := t.get(name, textKind)
+	if n == nil {
+		return Text{}
+	}
+	return k.word(t.list, stringOf(t.list, n, name))
+}
+
+// word reports a text that is none of the words of the key.
+func (k key) word(list *diag.List, v Text) Text {
+	if k.words == nil || !v.IsSet() || slices.Contains(k.words, v.Value) {
+		return v
+	}
+	list.AddHint(v.Pos(), "one of "+strings.Join(k.words, " "), "unknown %s %q", k.what, v.Value)
 	return Text{}
-}
-
-// need reads a string that must be there.
-func (t *table) need(key string) Text {
-	if t.n.child(key) == nil {
-		t.list.Add(t.pos(), "%s lacks the key %s", t.name, key)
-	}
-	return t.text(key)
 }
 
 // pos returns where the table is named.
@@ -54,13 +73,25 @@ func stringOf(list *diag.List, n *node, what string) Text {
 	return n.val
 }
 
-// texts reads an optional list of strings.
-func (t *table) texts(key string) []Text {
-	n := t.get(key)
+// texts reads a list of strings.
+func (t *table) texts(name string) []Text {
+	n, k := t.get(name, textsKind)
 	if n == nil {
 		return nil
 	}
-	return stringsOf(t.list, n, key)
+	return k.texts(t.list, n, name)
+}
+
+// texts reads the list of strings n.
+func (k key) texts(list *diag.List, n *node, what string) []Text {
+	all := stringsOf(list, n, what)
+	var texts []Text
+	for _, v := range all {
+		if v = k.word(list, v); v.IsSet() {
+			texts = append(texts, v)
+		}
+	}
+	return texts
 }
 
 func stringsOf(list *diag.List, n *node, what string) []Text {
@@ -88,24 +119,45 @@ func stringsOf(list *diag.List, n *node, what string) []Text {
 	return texts
 }
 
-func (t *table) flag(key string) bool {
-	n := t.get(key)
+func (t *table) flag(name string) bool {
+	n, _ := t.get(name, flagKind)
 	if n == nil {
 		return false
 	}
 	b, ok := n.value.(bool)
 	if !ok {
-		t.list.Add(n.val.Pos(), "%s must be true or false, not %s", key, describe(n))
+		t.list.Add(n.val.Pos(), "%s must be true or false, not %s", name, describe(n))
 	}
 	return b
 }
 
-// value reads an optional number or bool.
-func (t *table) value(key string) *Value {
-	n := t.get(key)
+// value reads a number or a bool.
+func (t *table) value(name string) *Value {
+	n, _ := t.get(name, valueKind)
 	if n == nil {
 		return nil
 	}
+	return valueOf(t.list, n, name)
+}
+
+// whole reads an integer between the limits of its key.
+func (t *table) whole(name string) *Value {
+	n, k := t.get(name, wholeKind)
+	if n == nil {
+		return nil
+	}
+	v := valueOf(t.list, n, name)
+	if v == nil {
+		return nil
+	}
+	if _, err := v.AsInt(k.lo, k.hi); err != nil {
+		t.list.Add(v.Pos(), "%s: %v", name, err)
+		return nil
+	}
+	return v
+}
+
+func valueOf(list *diag.List, n *node, what string) *Value {
 	switch v := n.value.(type) {
 	case int64:
 		return &Value{Text: n.val, Kind: IntValue, Int: v}
@@ -114,45 +166,41 @@ func (t *table) value(key string) *Value {
 	case bool:
 		return &Value{Text: n.val, Kind: BoolValue, Bool: v}
 	}
-	t.list.Add(n.val.Pos(), "%s must be a number or a bool, not %s", key, describe(n))
+	list.Add(n.val.Pos(), "%s must be a number or a bool, not %s", what, describe(n))
 	return nil
 }
 
-// finish reports the keys that nothing asked for.
+// finish reports keys that the table does not have, and those without the key
+// that they go with.
 func (t *table) finish() {
-	t.cases()
-	for _, k := range t.n.kids {
-		if contains(t.asks, k.key.Value) {
-			continue
+	refuseCases(t.list, t.n)
+	for _, n := range t.n.kids {
+		name := n.key.Value
+		i := slices.IndexFunc(t.keys, func(k key) bool { return k.name == name })
+		switch {
+		case i < 0:
+			t.list.AddHint(n.key.Pos(), t.hint(name), "unknown key %q in %s", name, t.name)
+		case t.keys[i].with != "" && t.n.child(t.keys[i].with) == nil:
+			t.list.Add(n.key.Pos(), "%s has the key %s but not %s", t.name, name, t.keys[i].with)
 		}
-		t.list.AddHint(k.key.Pos(), t.hint(k.key.Value), "unknown key %q in %s", k.key.Value, t.name)
 	}
 }
 
-func contains(keys []string, key string) bool {
-	for _, k := range keys {
-		if k == key {
-			return true
+// hint says which key was meant, or which keys there are.
+func (t *table) hint(name string) string {
+	var known []string
+	for _, k := range t.keys {
+		if distance(strings.ToLower(name), k.name) <= 1+len(k.name)/5 {
+			return "did you mean " + k.name + "?"
 		}
+		known = append(known, k.name)
 	}
-	return false
-}
-
-func (t *table) hint(key string) string {
-	for _, k := range t.asks {
-		if distance(strings.ToLower(key), k) <= 1+len(k)/5 {
-			return "did you mean " + k + "?"
-		}
-	}
-	known := append([]string(nil), t.asks...)
-	sort.Strings(known)
+	slices.Sort(known)
 	return "known keys: " + strings.Join(known, " ")
 }
 
-// cases refuses keys of the table that differ only in case, each with the
+// refuseCases refuses keys of a table that differ only in case, each with the
 // place of the other.
-func (t *table) cases() { refuseCases(t.list, t.n) }
-
 func refuseCases(list *diag.List, n *node) {
 	for i, a := range n.kids {
 		for _, b := range n.kids[:i] {

@@ -2,13 +2,8 @@ package spec
 
 import "strings"
 
-func (d *decoder) tensor(kind TensorKind, n *node) {
-	if !d.isTable(n, n.key.Value) {
-		return
-	}
-	name := "[" + kind.String() + "." + n.key.Value + "]"
-	t := d.table(n, name)
-	x := Tensor{Kind: kind, Name: n.key, Doc: t.text("doc")}
+func (d *decoder) tensor(kind TensorKind, t *table) {
+	x := Tensor{Kind: kind, Name: t.n.key, Doc: t.text("doc")}
 	if kind != Let {
 		x.Shape = d.shape(t)
 		x.Type = t.text("type")
@@ -20,40 +15,25 @@ func (d *decoder) tensor(kind TensorKind, n *node) {
 		x.Fill = t.value("fill")
 		x.Bounds = t.text("bounds")
 		x.Except = t.text("except")
-		d.together(t, "except", "bounds")
 	}
-	switch {
-	case kind == In:
+	switch kind {
+	case In:
 		x.List = t.text("list")
-	case kind == Temp:
-	case d.isRaw:
-		x.Expr = t.text("expr") // refused where [raw] is read
-	default:
-		x.Expr = t.need("expr")
+	case InOut, Let, Out:
+		x.Expr = t.text("expr") // refused with [raw] where that is read
 	}
 	if kind == Let || kind == Out {
 		x.Over = t.text("over")
-		x.Reduce = d.oneOf(t.text("reduce"), "reduction", reductions)
-		d.together(t, "over", "reduce")
-		d.together(t, "reduce", "over")
+		x.Reduce = t.text("reduce")
 	}
-	t.finish()
 	d.spec.Tensors = append(d.spec.Tensors, x)
-}
-
-// together reports key without other.
-func (d *decoder) together(t *table, key, other string) {
-	if k := t.n.child(key); k != nil && t.n.child(other) == nil {
-		d.list.Add(k.key.Pos(), "%s has the key %s but not %s", t.name, key, other)
-	}
 }
 
 // shape reads a shape or, from a table, one for each static choice.
 func (d *decoder) shape(t *table) Shape {
-	n := t.get("shape")
+	n, _ := t.get("shape", shapeKind)
 	switch {
 	case n == nil:
-		d.list.AddHint(t.pos(), `a device scalar has shape = ""`, "%s lacks the key shape", t.name)
 		return Shape{}
 	case n.kind != tableNode:
 		return Shape{Pos: n.val.Pos(), Text: stringOf(&d.list, n, "shape")}
