@@ -60,6 +60,33 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestOperandsStandOnce: the text of an expression grows with the expression,
+// however its operations nest: none prints an operand several times.
+func TestOperandsStandOnce(t *testing.T) {
+	size := func(depth int) int {
+		x, y := "x", "1.5"
+		for range depth {
+			x = "min(f32(i32(" + x + ")) * 0.5, sign(x))"
+			y = "f32(i32(" + y + " * k))"
+		}
+		text := "dtypes = [\"f32\"]\n[param.k]\ntype = \"f32\"\n[in.x]\nshape = \"P\"\n[out.y]\nshape = \"P\"\nexpr = \"" + x + " * " + y + "\"\n"
+		set, list := spec.ParseSet("specs/g/nested.toml", []byte(text))
+		all, wrong := expr.Check(set)
+		if err := append(list, wrong...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.Emit(&c.File{Name: "nested" + c.Ext, Spec: "specs/g/nested.toml", ID: "kg_test_nested", Funcs: lowered(t, all[0])})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(out)
+	}
+	few, many := size(2), size(6)
+	if many > 3*few {
+		t.Errorf("6 nested conversions take %d bytes, 2 take %d", many, few)
+	}
+}
+
 func specs(t *testing.T) []*expr.Spec {
 	t.Helper()
 	set, list := spec.Load(os.DirFS("../../.."), "specs")

@@ -312,7 +312,7 @@ func (p *printer) conv(e *ir.Conv) (string, int) {
 		case e.T.Elem == ir.F32 && from.Elem == ir.I32:
 			return "kg_i2f(" + p.expr(x, loosest) + ")", postfix
 		case e.T.Elem == ir.I32 && from.Elem == ir.F32:
-			return p.truncated(e), postfix
+			return "kg_to_int(" + p.expr(x, loosest) + ")", postfix
 		case e.T.Elem == ir.Bool && from.Elem == ir.I32:
 			return p.expr(x, additive) + " != kg_splati(0)", equality
 		}
@@ -325,7 +325,7 @@ func (p *printer) conv(e *ir.Conv) (string, int) {
 		return p.text(x)
 	}
 	if from.Elem == ir.F32 && (e.T.Elem == ir.I32 || e.T.Elem == ir.I64) {
-		return p.truncated(e), postfix
+		return "kgi_to_int(" + p.expr(x, loosest) + ")", postfix
 	}
 	return "(" + scalarTypes[e.T.Elem] + ")" + p.expr(x, prefix), prefix
 }

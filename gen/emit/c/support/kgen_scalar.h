@@ -40,13 +40,6 @@ KG_FN int kgs_isnan(float x) {
 KG_FN int kgs_isinf(float x) {
 	return __builtin_fabsf(x) == __builtin_inff();
 }
-KG_FN float kgs_i2f(int64_t x) {
-	return (float)x;
-}
-/* kgs_f2i truncates; NaN and what an int64 cannot hold give an unspecified value. */
-KG_FN int64_t kgs_f2i(float x) {
-	return (int64_t)x;
-}
 
 KG_FN int64_t kgs_mini(int64_t a, int64_t b) {
 	return a < b ? a : b;

@@ -67,6 +67,13 @@ KG_FN vi kg_f2i(vf x) {
 #include "kgen_plain.h"
 #endif
 
+/* kg_to_int truncates, gives the ends of int32 for what lies beyond them and 0
+ * for NaN, which C leaves undefined. */
+KG_FN vi kg_to_int(vf x) {
+	vi i = kg_selecti(x < 0x1p31f, kg_f2i(x), kg_splati(INT32_MAX));
+	return kg_selecti(x == x, kg_selecti(x >= -0x1p31f, i, kg_splati(INT32_MIN)), kg_splati(0));
+}
+
 #include "kgen_mem.h"
 #include "kgen_lane.h"
 #include "kgen_math.h"

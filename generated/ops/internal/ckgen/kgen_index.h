@@ -38,4 +38,13 @@ static inline __attribute__((unused)) int64_t kgi_sign(int64_t x) {
 	return (x > 0) - (x < 0);
 }
 
+/* kgi_to_int truncates, gives the ends of int32 for what lies beyond them and 0
+ * for NaN, which C leaves undefined. */
+static inline __attribute__((unused)) int64_t kgi_to_int(float x) {
+	if (x != x) {
+		return 0;
+	}
+	return x >= 0x1p31f ? INT32_MAX : x < -0x1p31f ? INT32_MIN : (int32_t)x;
+}
+
 #endif

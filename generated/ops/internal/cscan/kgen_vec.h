@@ -1170,6 +1170,13 @@ KG_FN void kg_store_u8(uint8_t *p, vi v) {
 
 #endif
 
+/* kg_to_int truncates, gives the ends of int32 for what lies beyond them and 0
+ * for NaN, which C leaves undefined. */
+KG_FN vi kg_to_int(vf x) {
+	vi i = kg_selecti(x < 0x1p31f, kg_f2i(x), kg_splati(INT32_MAX));
+	return kg_selecti(x == x, kg_selecti(x >= -0x1p31f, i, kg_splati(INT32_MIN)), kg_splati(0));
+}
+
 
 /* kgen_mem.h: loads and stores that are the same for each instruction set.
  *
@@ -1745,13 +1752,6 @@ KG_FN int kgs_isnan(float x) {
 }
 KG_FN int kgs_isinf(float x) {
 	return __builtin_fabsf(x) == __builtin_inff();
-}
-KG_FN float kgs_i2f(int64_t x) {
-	return (float)x;
-}
-/* kgs_f2i truncates; NaN and what an int64 cannot hold give an unspecified value. */
-KG_FN int64_t kgs_f2i(float x) {
-	return (int64_t)x;
 }
 
 KG_FN int64_t kgs_mini(int64_t a, int64_t b) {
