@@ -38,19 +38,22 @@ func (m *Module) funcs(s *Spec, ops []*Op, doc string) []*goapi.Func {
 		}
 		f := list[len(list)-1]
 		f.Ops = append(f.Ops, m.apiOp(op))
+		for _, a := range f.Also {
+			a.Vars = append(a.Vars, op.identOf(a.Name)+"Op")
+		}
 	}
 	return list
 }
 
-// aliases returns the function names of op under the spec's other names.
-func (s *Spec) aliases(op *Op) []string {
-	var names []string
+// aliases returns op's function under the spec's other names.
+func (s *Spec) aliases(op *Op) []*goapi.Alias {
+	var list []*goapi.Alias
 	if !op.isGradient {
 		for _, name := range s.Also {
-			names = append(names, spec.GoName(name)+strings.TrimPrefix(op.FuncName(), op.GoName))
+			list = append(list, &goapi.Alias{Name: spec.GoName(name) + strings.TrimPrefix(op.FuncName(), op.GoName), Op: name})
 		}
 	}
-	return names
+	return list
 }
 
 // lists returns the names of the list inputs.
@@ -115,8 +118,9 @@ func (op *Op) choiceText() string {
 
 // ident returns an identifier for the op in the generated package: the name of
 // its function, not exported, and the lengths of its lists.
-func (op *Op) ident() string {
-	id := op.FuncName()
+func (op *Op) ident() string { return op.identOf(op.FuncName()) }
+
+func (op *Op) identOf(id string) string {
 	n := 0
 	for n < len(id) && id[n] >= 'A' && id[n] <= 'Z' {
 		n++

@@ -55,7 +55,7 @@ func (s *Spec) exported() []string {
 	for _, op := range s.Ops {
 		names = append(names, op.FuncName(), op.FuncName()+"Deferred")
 		for _, other := range s.aliases(op) {
-			names = append(names, other, other+"Deferred")
+			names = append(names, other.Name, other.Name+"Deferred")
 		}
 		if op.Grad != nil {
 			g := op.Grad.Op

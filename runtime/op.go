@@ -40,6 +40,12 @@ type Op struct {
 	Accumulate *Op
 }
 
+// Named returns the op under another name, for errors.
+func (op Op) Named(name string) Op {
+	op.Name = name
+	return op
+}
+
 // Axis is a named axis of an Op. Its extent comes from the input shapes unless
 // one of Free, Extent or Chunk says otherwise. A group axis stands for any
 // number of dimensions; its extent is their product.

@@ -44,12 +44,20 @@ func MatMulBiasGELUNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 
 // FusedMatMulAddGELUNN is MatMulBiasGELUNN.
 func FusedMatMulAddGELUNN[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return MatMulBiasGELUNN(a, b, bias)
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped())
+	c := FusedMatMulAddGELUNNDeferred(batch, a, b, bias)
+	return c, runtime.Finish(batch, c.Untyped())
 }
 
 // FusedMatMulAddGELUNNDeferred is MatMulBiasGELUNNDeferred.
 func FusedMatMulAddGELUNNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias runtime.Tensor[T]) runtime.Tensor[T] {
-	return MatMulBiasGELUNNDeferred(batch, a, b, bias)
+	var call runtime.Call
+	call.Begin(batch, &fusedMatMulAddGELUNNOp)
+	call.In(a.Untyped())
+	call.In(b.Untyped())
+	call.In(bias.Untyped())
+	call.Record("nn")
+	return runtime.Out[T](&call, 0)
 }
 
 // MatMulBiasGELUNT gives gelu(op(a) op(b) + bias), with the tanh form of
@@ -89,12 +97,20 @@ func MatMulBiasGELUNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 
 // FusedMatMulAddGELUNT is MatMulBiasGELUNT.
 func FusedMatMulAddGELUNT[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return MatMulBiasGELUNT(a, b, bias)
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped())
+	c := FusedMatMulAddGELUNTDeferred(batch, a, b, bias)
+	return c, runtime.Finish(batch, c.Untyped())
 }
 
 // FusedMatMulAddGELUNTDeferred is MatMulBiasGELUNTDeferred.
 func FusedMatMulAddGELUNTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias runtime.Tensor[T]) runtime.Tensor[T] {
-	return MatMulBiasGELUNTDeferred(batch, a, b, bias)
+	var call runtime.Call
+	call.Begin(batch, &fusedMatMulAddGELUNTOp)
+	call.In(a.Untyped())
+	call.In(b.Untyped())
+	call.In(bias.Untyped())
+	call.Record("nt")
+	return runtime.Out[T](&call, 0)
 }
 
 // MatMulBiasGELUTN gives gelu(op(a) op(b) + bias), with the tanh form of
@@ -134,12 +150,20 @@ func MatMulBiasGELUTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 
 // FusedMatMulAddGELUTN is MatMulBiasGELUTN.
 func FusedMatMulAddGELUTN[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return MatMulBiasGELUTN(a, b, bias)
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped())
+	c := FusedMatMulAddGELUTNDeferred(batch, a, b, bias)
+	return c, runtime.Finish(batch, c.Untyped())
 }
 
 // FusedMatMulAddGELUTNDeferred is MatMulBiasGELUTNDeferred.
 func FusedMatMulAddGELUTNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias runtime.Tensor[T]) runtime.Tensor[T] {
-	return MatMulBiasGELUTNDeferred(batch, a, b, bias)
+	var call runtime.Call
+	call.Begin(batch, &fusedMatMulAddGELUTNOp)
+	call.In(a.Untyped())
+	call.In(b.Untyped())
+	call.In(bias.Untyped())
+	call.Record("tn")
+	return runtime.Out[T](&call, 0)
 }
 
 // MatMulBiasGELUTT gives gelu(op(a) op(b) + bias), with the tanh form of
@@ -179,12 +203,20 @@ func MatMulBiasGELUTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](ba
 
 // FusedMatMulAddGELUTT is MatMulBiasGELUTT.
 func FusedMatMulAddGELUTT[T float32 | runtime.Float16 | runtime.BFloat16](a, b, bias runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return MatMulBiasGELUTT(a, b, bias)
+	batch := runtime.Immediate(a.Untyped(), b.Untyped(), bias.Untyped())
+	c := FusedMatMulAddGELUTTDeferred(batch, a, b, bias)
+	return c, runtime.Finish(batch, c.Untyped())
 }
 
 // FusedMatMulAddGELUTTDeferred is MatMulBiasGELUTTDeferred.
 func FusedMatMulAddGELUTTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](batch *runtime.Batch, a, b, bias runtime.Tensor[T]) runtime.Tensor[T] {
-	return MatMulBiasGELUTTDeferred(batch, a, b, bias)
+	var call runtime.Call
+	call.Begin(batch, &fusedMatMulAddGELUTTOp)
+	call.In(a.Untyped())
+	call.In(b.Untyped())
+	call.In(bias.Untyped())
+	call.Record("tt")
+	return runtime.Out[T](&call, 0)
 }
 
 // MatMulBiasGELUGradNN computes the gradient of MatMulBiasGELU: the
@@ -413,6 +445,9 @@ var matMulBiasGELUNNOp = runtime.Op{
 	},
 }
 
+// fusedMatMulAddGELUNNOp describes matmul_bias_gelu (nn) under its other name.
+var fusedMatMulAddGELUNNOp = matMulBiasGELUNNOp.Named("fused_matmul_add_gelu")
+
 // matMulBiasGELUNTOp describes matmul_bias_gelu (nt) to the runtime.
 var matMulBiasGELUNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
@@ -482,6 +517,9 @@ var matMulBiasGELUNTOp = runtime.Op{
 		Outs: []uint8{0, 1, 2},
 	},
 }
+
+// fusedMatMulAddGELUNTOp describes matmul_bias_gelu (nt) under its other name.
+var fusedMatMulAddGELUNTOp = matMulBiasGELUNTOp.Named("fused_matmul_add_gelu")
 
 // matMulBiasGELUTNOp describes matmul_bias_gelu (tn) to the runtime.
 var matMulBiasGELUTNOp = runtime.Op{
@@ -553,6 +591,9 @@ var matMulBiasGELUTNOp = runtime.Op{
 	},
 }
 
+// fusedMatMulAddGELUTNOp describes matmul_bias_gelu (tn) under its other name.
+var fusedMatMulAddGELUTNOp = matMulBiasGELUTNOp.Named("fused_matmul_add_gelu")
+
 // matMulBiasGELUTTOp describes matmul_bias_gelu (tt) to the runtime.
 var matMulBiasGELUTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
@@ -622,6 +663,9 @@ var matMulBiasGELUTTOp = runtime.Op{
 		Outs: []uint8{0, 1, 2},
 	},
 }
+
+// fusedMatMulAddGELUTTOp describes matmul_bias_gelu (tt) under its other name.
+var fusedMatMulAddGELUTTOp = matMulBiasGELUTTOp.Named("fused_matmul_add_gelu")
 
 // matMulBiasGELUGradNNOp describes matmul_bias_gelu_grad (nn) to the runtime.
 var matMulBiasGELUGradNNOp = runtime.Op{

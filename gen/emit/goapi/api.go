@@ -31,13 +31,33 @@ type Const struct {
 // or, where inputs are lists, one for each combination of their lengths.
 type Func struct {
 	Name     string   // exported name of the immediate form
-	Also     []string // other exported names
+	Also     []*Alias // the same under other names
 	Doc      []string // paragraphs; the first begins with the name
 	Static   string   // the static choices and optional tensors, joined
 	TypeVars []string // names of the spec's type variables
 	Lists    []string // names of the inputs that are lists
 	Ops      []*Op
 	Gradient bool // is the gradient of another one
+}
+
+// Alias is another name of a Func. It has functions and descriptors of its own, so
+// that errors name what was called, and where.
+type Alias struct {
+	Name string   // exported name of the immediate form
+	Op   string   // name in errors
+	Vars []string // the variables of its descriptors, one for each op of the Func
+}
+
+// under returns the Func under another name.
+func (f *Func) under(a *Alias) *Func {
+	other := *f
+	other.Name, other.Also, other.Ops = a.Name, nil, nil
+	for i, op := range f.Ops {
+		o := *op
+		o.Var = a.Vars[i]
+		other.Ops = append(other.Ops, &o)
+	}
+	return &other
 }
 
 // MaxList is the largest number of tensors in a list.

@@ -52,7 +52,7 @@ func Source(f *File) ([]byte, error) {
 	return render(file)
 }
 
-// functions adds both forms of an operation.
+// functions adds both forms of an operation, and those under its other names.
 func functions(file *jen.File, fn *Func) {
 	s := newSignature(fn)
 	comments(file, docComment(fn, s))
@@ -62,8 +62,14 @@ func functions(file *jen.File, fn *Func) {
 		fn.Name, fn.Name, s.batch, fn.Name)))
 	deferred(file, fn, s)
 	file.Line()
-	for _, name := range fn.Also {
-		alias(file, fn, s, name)
+	for _, a := range fn.Also {
+		other := fn.under(a)
+		file.Comment(fmt.Sprintf("%s is %s.", other.Name, fn.Name))
+		immediate(file, other, s)
+		file.Line()
+		file.Comment(fmt.Sprintf("%sDeferred is %sDeferred.", other.Name, fn.Name))
+		deferred(file, other, s)
+		file.Line()
 	}
 }
 
@@ -157,8 +163,8 @@ func HasConst(p *expr.Param) bool {
 	return p.Default != nil && (p.Type != expr.ParamF32 || !math.IsNaN(p.Default.F) && !math.IsInf(p.Default.F, 0))
 }
 
-// descriptors adds the descriptors of a function's ops and, where it has
-// several, the table of them.
+// descriptors adds the descriptors of a function's ops, the table of them where
+// it has several, and both under its other names.
 func descriptors(file *jen.File, f *File, fn *Func) error {
 	for _, op := range fn.Ops {
 		code, err := descriptor(f, op, fn.Static)
@@ -169,8 +175,23 @@ func descriptors(file *jen.File, f *File, fn *Func) error {
 		file.Add(code)
 		file.Line()
 	}
+	descriptorTable(file, fn)
+	for _, a := range fn.Also {
+		other := fn.under(a)
+		for i, op := range fn.Ops {
+			file.Comment(fmt.Sprintf("%s describes %s under its other name.", a.Vars[i], describeOp(op)))
+			file.Var().Id(a.Vars[i]).Op("=").Id(op.Var).Dot("Named").Call(jen.Lit(a.Op))
+			file.Line()
+		}
+		descriptorTable(file, other)
+	}
+	return nil
+}
+
+// descriptorTable adds the table of the descriptors of a function with lists.
+func descriptorTable(file *jen.File, fn *Func) {
 	if len(fn.Lists) == 0 {
-		return nil
+		return
 	}
 	file.Comment(fmt.Sprintf("%s holds the descriptors of %s by the lengths of its lists, less one.", tableName(fn), fn.Name))
 	file.Var().Id(tableName(fn)).Op("=").Index(jen.Op("...")).Op("*").Add(rt("Op")).CustomFunc(
@@ -180,7 +201,6 @@ func descriptors(file *jen.File, f *File, fn *Func) error {
 			}
 		})
 	file.Line()
-	return nil
 }
 
 func describeOp(op *Op) string {
