@@ -108,6 +108,9 @@ type Variant struct {
 	Outs   []DType
 	Temps  []Temp   // workspace between the kernels
 	Kernel []Kernel // in order
+	// Reshape says that the only output holds the elements of an input in their
+	// order: it is one more than the input's index, 0 where it is not so.
+	Reshape uint8
 	// Ref computes the whole variant in Go, in float64, from the checked
 	// expression: the reference device, and every device without cgo.
 	Ref func(*RefCall)

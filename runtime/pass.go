@@ -16,6 +16,7 @@ type pass struct {
 func passes() []pass {
 	return []pass{
 		{"dead", (*program).dead},
+		{"view", (*program).view},
 		{"share", (*program).share},
 		{"fuse", (*program).fuse},
 	}
@@ -31,9 +32,10 @@ func passNames() string {
 }
 
 // WithoutPasses turns passes over recorded programs off, by name: "dead" drops
-// calls whose results nobody reads, "share" computes equal work once, "fuse" puts
-// fused kernels in the place of sequences. All are on by default. Results with and
-// without "fuse" may differ by a rounding of the values between fused calls.
+// calls whose results nobody reads, "view" those whose result is an operand in
+// another shape, "share" computes equal work once, "fuse" puts fused kernels in
+// the place of sequences. All are on by default. Results with and without "fuse"
+// may differ by a rounding of the values between fused calls.
 func WithoutPasses(names ...string) Option {
 	return func(c *config) error {
 		for _, name := range names {

@@ -65,6 +65,7 @@ type Variant struct {
 	Outs    []expr.DType
 	Temps   []Temp   // workspace between the kernels
 	Kernels []Kernel // in order; empty when no target lowers the program
+	Reshape uint8    // one more than the input whose elements the only output holds in their order; 0: it does not
 }
 
 // Temp is a workspace tensor of a Variant.

@@ -102,7 +102,7 @@ func symbol(in Input, p *expr.Program, k, n int) string {
 func (r *Result) variant(in Input, pl *plan.Plan) {
 	p := pl.Program
 	x := newIndex(pl)
-	v := Variant{Program: p, Ins: types(p.Ins), Outs: types(p.Outs)}
+	v := Variant{Program: p, Ins: types(p.Ins), Outs: types(p.Outs), Reshape: reshape(p)}
 	for _, t := range pl.Temps {
 		v.Temps = append(v.Temps, Temp{t.Type, x.of(t.Axes)})
 	}
@@ -263,4 +263,23 @@ func (x *index) tensor(pl *plan.Plan, t *expr.Tensor) uint8 {
 		n += len(list)
 	}
 	panic(fmt.Sprintf("bind: %s: tensor %s is neither an argument nor a workspace", pl.Program.Name, t.Name))
+}
+
+// reshape returns one more than the index of the input whose elements the only
+// result of p holds in their order, 0 if there is none: it is read at its own
+// axes, which are those of the result, however its dimensions merge them.
+func reshape(p *expr.Program) uint8 {
+	if len(p.Outs) != 1 || len(p.Steps) != 1 {
+		return 0
+	}
+	out := p.Outs[0]
+	r, ok := p.Steps[0].Expr.(*expr.Read)
+	if !ok || r.Idx != nil || p.Steps[0].Reduce != expr.NoReduce {
+		return 0
+	}
+	i := slices.Index(p.Ins, r.T)
+	if i < 0 || r.T.Type != out.Type || r.T.Bounds != nil || !slices.Equal(r.T.Axes, out.Axes) {
+		return 0
+	}
+	return uint8(i + 1)
 }

@@ -151,7 +151,8 @@ var addScalarGradOp = runtime.Op{
 			C:          celementwise.AddScalarGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: addScalarGradF32Ref,
+		Reshape: 1,
+		Ref:     addScalarGradF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
 		Outs: []runtime.DType{runtime.F16},
@@ -164,7 +165,8 @@ var addScalarGradOp = runtime.Op{
 			C:          celementwise.AddScalarGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: addScalarGradF16Ref,
+		Reshape: 1,
+		Ref:     addScalarGradF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16},
 		Outs: []runtime.DType{runtime.BF16},
@@ -177,7 +179,8 @@ var addScalarGradOp = runtime.Op{
 			C:          celementwise.AddScalarGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: addScalarGradBF16Ref,
+		Reshape: 1,
+		Ref:     addScalarGradBF16Ref,
 	}},
 	Accumulate: &kgenAccumulateOp,
 }

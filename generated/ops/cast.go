@@ -87,7 +87,8 @@ var castOp = runtime.Op{
 			C:          clayout.CastF32F32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: castF32F32Ref,
+		Reshape: 1,
+		Ref:     castF32F32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F32},
 		Outs: []runtime.DType{runtime.F16},
@@ -139,7 +140,8 @@ var castOp = runtime.Op{
 			C:          clayout.CastF16F16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: castF16F16Ref,
+		Reshape: 1,
+		Ref:     castF16F16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
 		Outs: []runtime.DType{runtime.BF16},
@@ -191,7 +193,8 @@ var castOp = runtime.Op{
 			C:          clayout.CastBF16BF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: castBF16BF16Ref,
+		Reshape: 1,
+		Ref:     castBF16BF16Ref,
 	}},
 	Grad: &runtime.Grad{
 		Op:   &castGradOp,
@@ -226,7 +229,8 @@ var castGradOp = runtime.Op{
 			C:          clayout.CastGradF32F32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: castGradF32F32Ref,
+		Reshape: 1,
+		Ref:     castGradF32F32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
 		Outs: []runtime.DType{runtime.F32},
@@ -278,7 +282,8 @@ var castGradOp = runtime.Op{
 			C:          clayout.CastGradF16F16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: castGradF16F16Ref,
+		Reshape: 1,
+		Ref:     castGradF16F16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16},
 		Outs: []runtime.DType{runtime.F16},
@@ -330,7 +335,8 @@ var castGradOp = runtime.Op{
 			C:          clayout.CastGradBF16BF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: castGradBF16BF16Ref,
+		Reshape: 1,
+		Ref:     castGradBF16BF16Ref,
 	}},
 	Accumulate: &kgenAccumulateOp,
 }

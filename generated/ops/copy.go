@@ -84,7 +84,8 @@ var copyOp = runtime.Op{
 			C:          clayout.CopyF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: copyF32Ref,
+		Reshape: 1,
+		Ref:     copyF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
 		Outs: []runtime.DType{runtime.F16},
@@ -97,7 +98,8 @@ var copyOp = runtime.Op{
 			C:          clayout.CopyF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: copyF16Ref,
+		Reshape: 1,
+		Ref:     copyF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16},
 		Outs: []runtime.DType{runtime.BF16},
@@ -110,7 +112,8 @@ var copyOp = runtime.Op{
 			C:          clayout.CopyBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: copyBF16Ref,
+		Reshape: 1,
+		Ref:     copyBF16Ref,
 	}},
 	Grad: &runtime.Grad{
 		Op:   &copyGradOp,
@@ -145,7 +148,8 @@ var copyGradOp = runtime.Op{
 			C:          clayout.CopyGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: copyGradF32Ref,
+		Reshape: 1,
+		Ref:     copyGradF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
 		Outs: []runtime.DType{runtime.F16},
@@ -158,7 +162,8 @@ var copyGradOp = runtime.Op{
 			C:          clayout.CopyGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: copyGradF16Ref,
+		Reshape: 1,
+		Ref:     copyGradF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16},
 		Outs: []runtime.DType{runtime.BF16},
@@ -171,7 +176,8 @@ var copyGradOp = runtime.Op{
 			C:          clayout.CopyGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: copyGradBF16Ref,
+		Reshape: 1,
+		Ref:     copyGradBF16Ref,
 	}},
 	Accumulate: &kgenAccumulateOp,
 }

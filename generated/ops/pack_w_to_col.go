@@ -92,7 +92,8 @@ var packWToColOp = runtime.Op{
 			C:          cindex.PackWToColF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: packWToColF32Ref,
+		Reshape: 1,
+		Ref:     packWToColF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
 		Outs: []runtime.DType{runtime.F16},
@@ -105,7 +106,8 @@ var packWToColOp = runtime.Op{
 			C:          cindex.PackWToColF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: packWToColF16Ref,
+		Reshape: 1,
+		Ref:     packWToColF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16},
 		Outs: []runtime.DType{runtime.BF16},
@@ -118,7 +120,8 @@ var packWToColOp = runtime.Op{
 			C:          cindex.PackWToColBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: packWToColBF16Ref,
+		Reshape: 1,
+		Ref:     packWToColBF16Ref,
 	}},
 	Grad: &runtime.Grad{
 		Op:   &unpackDWColOp,
@@ -156,7 +159,8 @@ var unpackDWColOp = runtime.Op{
 			C:          cindex.UnpackDWColF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: unpackDWColF32Ref,
+		Reshape: 2,
+		Ref:     unpackDWColF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16, runtime.F16},
 		Outs: []runtime.DType{runtime.F16},
@@ -169,7 +173,8 @@ var unpackDWColOp = runtime.Op{
 			C:          cindex.UnpackDWColF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: unpackDWColF16Ref,
+		Reshape: 2,
+		Ref:     unpackDWColF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16, runtime.BF16},
 		Outs: []runtime.DType{runtime.BF16},
@@ -182,7 +187,8 @@ var unpackDWColOp = runtime.Op{
 			C:          cindex.UnpackDWColBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
 		}},
-		Ref: unpackDWColBF16Ref,
+		Reshape: 2,
+		Ref:     unpackDWColBF16Ref,
 	}},
 	Accumulate: &kgenAccumulateOp,
 }

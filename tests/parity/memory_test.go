@@ -192,3 +192,33 @@ func TestC040Aliases(t *testing.T) {
 		aliased("elements one further", vector(-1, -1, -1), func(w runtime.Tensor[f32]) runtime.Tensor[f32] { return must(w.View(1, 3))(t) })
 	}
 }
+
+// TestPackingCopiesNothing: the matrix of a convolution's weights is the weights
+// themselves, with one tap or several, where it is an operand in the same
+// program, and so is the gradient that comes back.
+func TestPackingCopiesNothing(t *testing.T) {
+	for _, taps := range []int{1, 3} {
+		for _, opts := range [][]runtime.Option{{}, {runtime.Reference()}} {
+			d := open(t, opts...)
+			w := must(runtime.Zeros[f32](d, 512, 256, taps))(t)
+			x := must(runtime.Zeros[f32](d, 1, 256*taps))(t)
+			before := d.Stats().Pool
+			b := d.Batch("packed")
+			y := ops.MatMulNTDeferred(b, x, ops.PackWToColDeferred(b, w))
+			dw := b.Grad(ops.SumDeferred(b, y), w)[0]
+			back := runtime.Read(b, ops.SumDeferred(b, runtime.As[f32](dw.Untyped())))
+			if err := b.Sync(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if v, err := back.Value(); err != nil || v[0] != 0 {
+				t.Errorf("the sum of the gradient is %v, %v", v, err)
+			}
+			// The gradient takes as much memory as the weights; a copy of either
+			// would take that again.
+			size := int64(4 * w.Len())
+			if got := d.Stats().Pool.Peak - before.Peak; got >= 2*size {
+				t.Errorf("%d taps on %s: the program takes %d bytes, the weights %d", taps, d.Name(), got, size)
+			}
+		}
+	}
+}

@@ -147,6 +147,9 @@ func (d *describer) variants() *jen.Statement {
 		if len(v.Kernels) > 0 {
 			fields = append(fields, field("Kernel", flat(jen.Index().Add(rt("Kernel")), collect(v.Kernels, d.kernel)...)))
 		}
+		if v.Reshape > 0 {
+			fields = append(fields, field("Reshape", jen.Lit(int(v.Reshape))))
+		}
 		fields = append(fields, field("Ref", jen.Id(d.op.Refs[i])))
 		list = append(list, tallBody(fields...))
 	}
