@@ -49,7 +49,7 @@ func (m *model) add(h tensor, data []float32) {
 
 func (m *model) step() {
 	x := m.pick()
-	switch m.rand.Intn(10) {
+	switch m.rand.Intn(12) {
 	case 0, 1, 2:
 		y := m.like(x)
 		z := make([]float32, len(x.data))
@@ -82,7 +82,9 @@ func (m *model) step() {
 		}
 		w := modelTensor{h: v, data: x.data[off : off+n : off+n], resident: x.resident}
 		m.live = append(m.live, w)
-	case 9:
+	case 9, 10:
+		m.add(testops.CopyDeferred(m.b, x.h), slices.Clone(x.data))
+	case 11:
 		if m.rand.Intn(4) > 0 {
 			return
 		}
@@ -153,8 +155,8 @@ func (m *model) finish() {
 	}
 }
 
-// Random programs with views, in-place updates, kept results and read-backs
-// give what plain arrays give.
+// Random programs with views, copies, in-place updates, kept results and
+// read-backs give what plain arrays give.
 func TestRandomPrograms(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *runtime.Device) {
 		for seed := range 60 {

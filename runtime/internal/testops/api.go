@@ -37,6 +37,16 @@ func ScaleDeferred(b *runtime.Batch, x Tensor, s float32) Tensor {
 	return runtime.Out[float32](&c, 0)
 }
 
+// CopyDeferred records a copy of x.
+func CopyDeferred(b *runtime.Batch, x Tensor) Tensor {
+	var c runtime.Call
+	c.Begin(b, copyOp)
+	c.In(x.Untyped())
+	c.F32(1)
+	c.Record("")
+	return runtime.Out[float32](&c, 0)
+}
+
 // Scale is s * x, now.
 func Scale(x Tensor, s float32) (Tensor, error) {
 	b := runtime.Immediate(x.Untyped())

@@ -161,6 +161,13 @@ var scaleOp = scale("scale", 5, "x", "y", &runtime.Grad{
 	Op: scale("scale_grad", 6, "d_y", "d_x", nil), Ins: []runtime.GradIn{{From: runtime.FromCotangent}}, Params: []uint8{0}, Outs: []uint8{0},
 })
 
+// copyOp is scaleOp by 1, and known to be its operand.
+var copyOp = func() *runtime.Op {
+	op := scale("copy", 15, "x", "y", nil)
+	op.Variants[0].Reshape = 1
+	return op
+}()
+
 // fillOp makes a tensor of one value, whose shape the caller gives.
 var fillOp = &runtime.Op{
 	Name: "fill", Hash: 7, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}}, Params: lr("value"),
