@@ -128,7 +128,9 @@ func (b *Builder) extent(axes []*expr.Axis) expr.Expr {
 // guard makes an indexed load conditional on each index being inside, unless it
 // is the position along that very axis, and returns the indices. Where the last
 // one runs with the lanes, those that are outside get the fill, and the index
-// returned is that of the row's beginning.
+// returned is that of the row's beginning. Where an offset is computed before the
+// read, an index outside counts as 0: SIMT index arithmetic has 32 bits, which an
+// offset that nothing reads from must not pass.
 func (b *Builder) guard(l *ir.Load, e *expr.Read) []expr.Expr {
 	var all expr.Expr
 	and := func(c expr.Expr) {
@@ -137,6 +139,7 @@ func (b *Builder) guard(l *ir.Load, e *expr.Read) []expr.Expr {
 		}
 		all = c
 	}
+	idx := slices.Clone(e.Idx)
 	for i, x := range e.Idx {
 		a := e.T.Axes[i]
 		if ix, ok := x.(*expr.Index); ok && ix.A == a {
@@ -154,12 +157,17 @@ func (b *Builder) guard(l *ir.Load, e *expr.Read) []expr.Expr {
 		cmp := func(op expr.BinaryOp, y expr.Expr) expr.Expr {
 			return &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: op, X: x, Y: y}
 		}
-		and(cmp(expr.Ge, &expr.Const{Node: intNode()}))
-		and(cmp(expr.Lt, &expr.Size{Node: intNode(), A: a}))
+		zero := &expr.Const{Node: intNode()}
+		low, high := cmp(expr.Ge, zero), cmp(expr.Lt, &expr.Size{Node: intNode(), A: a})
+		and(low)
+		and(high)
+		if b.Func.SIMT && b.home(offset(e.T.Axes[:i+1], idx[:i+1])) < len(b.scopes)-1 {
+			inside := &expr.Binary{Node: expr.Node{K: expr.Bool}, Op: expr.LogicAnd, X: low, Y: high}
+			idx[i] = &expr.Where{Node: intNode(), C: inside, A: x, B: zero}
+		}
 	}
-	idx := e.Idx
 	if l.Len != nil {
-		idx = append(slices.Clone(idx[:len(idx)-1]), &expr.Const{Node: intNode()})
+		idx[len(idx)-1] = &expr.Const{Node: intNode()}
 	}
 	if all != nil {
 		l.If = b.Value(all)

@@ -15,11 +15,7 @@ func (b *Builder) Value(e expr.Expr) ir.Expr {
 			return x
 		}
 	}
-	top := len(b.scopes) - 1
-	at := b.levelOf(e)
-	for at < top && b.scopes[at+1].guard {
-		at++
-	}
+	top, at := len(b.scopes)-1, b.home(e)
 	all := b.scopes
 	b.scopes = all[:at+1]
 	x := b.build(e)
@@ -69,6 +65,15 @@ func Splat(x ir.Expr) ir.Expr {
 		t.Elem = ir.I32
 	}
 	return &ir.Conv{T: ir.Vector(t.Elem), X: x}
+}
+
+// home is the scope in which e is computed.
+func (b *Builder) home(e expr.Expr) int {
+	at := b.levelOf(e)
+	for at < len(b.scopes)-1 && b.scopes[at+1].guard {
+		at++
+	}
+	return at
 }
 
 // levelOf is the outermost scope that has all that e depends on.
