@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kernelgen/kgen/runtime"
+	"github.com/kernelgen/kgen/runtime/internal/backend"
 	"github.com/kernelgen/kgen/runtime/internal/cpu"
 	"github.com/kernelgen/kgen/runtime/internal/testops"
 )
@@ -100,5 +101,42 @@ func TestGradientsThatNobodyAsksFor(t *testing.T) {
 	}
 	if one, two := peak(x), peak(x, w); one != 1<<18 || two != 1<<19 {
 		t.Errorf("gradients take %d and %d bytes", one, two)
+	}
+}
+
+// launches counts the commands of the programs that are built on it.
+type launches struct {
+	backend.Backend
+	n int
+}
+
+func (l *launches) Build(p *backend.Program) (backend.Code, error) {
+	l.n += len(p.Commands)
+	return l.Backend.Build(p)
+}
+
+// C023: what has no elements is launched nowhere; the sum over nothing is.
+func TestC023NothingIsLaunched(t *testing.T) {
+	var l *launches
+	d, err := runtime.OpenCPUOn(func(b backend.Backend) backend.Backend { l = &launches{Backend: b}; return l })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	x := from[float32](t, d, nil, 0, 5)
+	b := d.Batch("empty")
+	y := testops.MulDeferred(b, testops.ScaleDeferred(b, x, 2), x)
+	filled := testops.FillDeferred(b, 1, 3, 0)
+	b.Keep(y, filled)
+	mustSync(t, b)
+	if l.n != 0 {
+		t.Errorf("%d commands for tensors without elements", l.n)
+	}
+	total := testops.SumDeferred(b, y)
+	b.Keep(total)
+	mustSync(t, b)
+	wantEqual(t, "the sum over nothing", contents(t, total), []float32{0})
+	if l.n == 0 {
+		t.Error("no command for the sum over nothing")
 	}
 }

@@ -10,3 +10,12 @@ func OpenReferenceOn(b backend.Backend) *Device { return newDevice(b, true, defa
 
 // BackendOf returns the backend of a device.
 func BackendOf(d *Device) backend.Backend { return d.backend }
+
+// OpenCPUOn opens a CPU device on what wrap makes of its backend.
+func OpenCPUOn(wrap func(backend.Backend) backend.Backend) (*Device, error) {
+	b, reference, err := openCPU(defaults())
+	if err != nil {
+		return nil, err
+	}
+	return newDevice(wrap(b), reference, defaults()), nil
+}

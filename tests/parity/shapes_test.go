@@ -296,6 +296,17 @@ func TestC028LargeShapes(t *testing.T) {
 		if sum := ops.NegDeferred(b, last); sum.Len() != 3 || b.Err() != nil {
 			t.Errorf("on %s: the end of a large tensor has shape %v (%v)", d.name, sum.Shape(), b.Err())
 		}
+		// Few elements, far from the start: the offset passes 2^31, not the count.
+		wide := ops.FillDeferred[f32](b, 1, 196226, 10944)
+		for _, r := range []int{196224, 196225} {
+			part, err := wide.View(r*10944, 1, 10944)
+			if err != nil || part.Len() != 10944 {
+				t.Errorf("row %d of %v on %s: %d elements, %v", r, wide.Shape(), d.name, part.Len(), err)
+			}
+		}
+		if _, err := wide.View(196226*10944, 1, 10944); mentions(err, runtime.ErrShape, "view", "2147497344") != "" {
+			t.Errorf("on %s: %s", d.name, mentions(err, runtime.ErrShape, "view", "2147497344"))
+		}
 		b.Discard()
 		for _, shape := range [][]int{{1 << 32, 1 << 32}, {1 << 62, 4}, {3, 1 << 62}} {
 			_, err := ops.Fill[f32](d.Device, 1, shape...)

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -192,7 +193,8 @@ func narrowSums() Rule {
 			named("f: a product of ones").choosing(choice{"ta": "n", "tb": "n"}))
 }
 
-// nanWins: NaN is the maximum, and the first one's place is the argmax.
+// nanWins: NaN is the maximum, and the first one's place is the argmax; the loss
+// of a row that holds one is NaN.
 func nanWins() Rule {
 	var cases []Case
 	for _, c := range []struct {
@@ -213,6 +215,15 @@ func nanWins() Rule {
 				one("cross_entropy", logits, tensors{"loss": vector(nan)}, nil),
 				one("cross_entropy_mean", logits, tensors{"loss": number(nan), "count": number(1)}, nil))
 		}
+	}
+	for i, x := range [][]float64{row(1, nan, 2), row(nan, 1, 2), row(1, 2, nan)} {
+		right := matrix(row(1, 2, 3))
+		cases = append(cases,
+			with("kd_loss", scalars{"alpha": 0.5, "beta": 2.0}, tensors{"student": matrix(x), "teacher": right}, tensors{"mse": vector(nan), "cos": vector(nan), "loss": vector(nan)}, nil).named(fmt.Sprintf("kd_loss, student %d", i)),
+			with("kd_loss", scalars{"alpha": 0.5, "beta": 2.0}, tensors{"student": right, "teacher": matrix(x)}, tensors{"mse": vector(nan), "cos": vector(nan), "loss": vector(nan)}, nil).named(fmt.Sprintf("kd_loss, teacher %d", i)),
+			one("kd_metrics_mean", tensors{"student": matrix(x), "teacher": right}, tensors{"mse": number(nan), "cos": number(nan)}, nil).named(fmt.Sprintf("kd_metrics_mean, student %d", i)),
+			one("kl_distill", tensors{"student": matrix(x), "teacher": right}, tensors{"loss": vector(nan)}, nil).named(fmt.Sprintf("kl_distill, student %d", i)),
+			one("kl_distill", tensors{"student": right, "teacher": matrix(x)}, tensors{"loss": vector(nan)}, nil).named(fmt.Sprintf("kl_distill, teacher %d", i)))
 	}
 	for _, spec := range []string{"maximum", "minimum"} {
 		cases = append(cases, one(spec, tensors{"a": vector(nan, 1, nan), "b": vector(1, nan, nan)}, tensors{"y": constant(nan, 3)}, nil))
