@@ -1,5 +1,7 @@
 package expr
 
+import "slices"
+
 // Prover decides conditions over positions, sizes and parameters by what the
 // host guarantees: extents are not negative, positions lie inside their axes,
 // the program's requirements hold.
@@ -7,6 +9,23 @@ type Prover struct{ f *facts }
 
 // NewProver returns a Prover for expressions of p.
 func NewProver(p *Program) *Prover { return &Prover{newFacts(p)} }
+
+// Given returns a Prover for the positions at which c, a Bool, holds or does not.
+func (v *Prover) Given(c Expr, holds bool) *Prover {
+	if b, ok := c.(*Binary); ok && !holds {
+		op, known := denied[b.Op]
+		if !known {
+			return v
+		}
+		c = &Binary{Node: b.Node, Op: op, X: b.X, Y: b.Y}
+	}
+	f := *v.f
+	f.given = append(slices.Clone(f.given), f.claims(c)...)
+	return &Prover{&f}
+}
+
+// denied are the comparisons of ints that hold where others do not.
+var denied = map[BinaryOp]BinaryOp{Lt: Ge, Le: Gt, Gt: Le, Ge: Lt, Eq: Ne, Ne: Eq}
 
 // Simplify returns c, a Bool, with the comparisons of ints in it that are
 // decided left out: a constant if all are. It holds wherever c is evaluated,

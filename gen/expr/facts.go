@@ -1,6 +1,9 @@
 package expr
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // facts is what the host guarantees before a kernel runs, for proofs that an
 // index lies inside its axis: extents are not negative, positions lie inside
@@ -9,6 +12,7 @@ import "strings"
 type facts struct {
 	extents  map[string]poly // computed extents by atom
 	nonneg   []poly          // known to be >= 0
+	given    []poly          // the same, at the positions at hand
 	lower    map[string]int64
 	quotient map[string]division // atoms of floored divisions
 	lets     map[*Tensor]*Axis   // lets that hold positions along an axis
@@ -32,40 +36,41 @@ func newFacts(p *Program) *facts {
 		}
 	}
 	for _, r := range p.Require {
-		f.assume(r.Cond)
+		for _, p := range f.claims(r.Cond) {
+			f.know(p)
+		}
 	}
 	return f
 }
 
-// assume records a condition as far as it is a comparison of ints.
-func (f *facts) assume(c Expr) {
+// claims returns the polynomials that a condition says are not negative, as far
+// as it is a comparison of ints.
+func (f *facts) claims(c Expr) []poly {
 	b, ok := c.(*Binary)
 	if !ok {
-		return
+		return nil
 	}
 	if b.Op == LogicAnd {
-		f.assume(b.X)
-		f.assume(b.Y)
-		return
+		return append(f.claims(b.X), f.claims(b.Y)...)
 	}
 	if b.X.Kind() != Int {
-		return
+		return nil
 	}
 	d := f.poly(b.X).add(f.poly(b.Y), -1)
 	neg := poly{}.add(d, -1)
 	switch b.Op {
 	case Ge:
-		f.know(d)
+		return []poly{d}
 	case Gt:
-		f.know(d.add(constPoly(1), -1))
+		return []poly{d.add(constPoly(1), -1)}
 	case Le:
-		f.know(neg)
+		return []poly{neg}
 	case Lt:
-		f.know(neg.add(constPoly(1), -1))
+		return []poly{neg.add(constPoly(1), -1)}
 	case Eq:
-		f.know(d)
-		f.know(neg)
+		return []poly{d, neg}
 	}
+	return nil
 }
 
 // know records p >= 0; a bound of a single atom is kept as such.
@@ -180,8 +185,15 @@ func (f *facts) atLeast(x Expr, limit poly, used []*Axis, sign int64) bool {
 }
 
 // prove tries to show p >= 0 for all positions along the axes used, none of
-// which is empty.
+// which is empty, or for those at which what is given holds.
 func (f *facts) prove(p poly, used []*Axis) bool {
+	return f.everywhere(p, used) || slices.ContainsFunc(f.given, func(q poly) bool {
+		return q.small() && f.everywhere(p.add(q, -1), used)
+	})
+}
+
+// everywhere is prove for all positions.
+func (f *facts) everywhere(p poly, used []*Axis) bool {
 	f.work--
 	atoms := p.atoms("i:")
 	if f.work < 0 || len(p) > maxTerms || !p.small() {
@@ -196,10 +208,10 @@ func (f *facts) prove(p poly, used []*Axis) bool {
 	}
 	last := f.expand("s:"+strings.TrimPrefix(atoms[0], "i:")).add(constPoly(1), -1)
 	switch {
-	case f.prove(coeff, used):
-		return f.prove(rest, used)
-	case f.prove(poly{}.add(coeff, -1), used):
-		return f.prove(rest.add(coeff.mul(last), 1), used)
+	case f.everywhere(coeff, used):
+		return f.everywhere(rest, used)
+	case f.everywhere(poly{}.add(coeff, -1), used):
+		return f.everywhere(rest.add(coeff.mul(last), 1), used)
 	}
 	return false
 }

@@ -90,6 +90,11 @@ func (w *writer) stmt(s Stmt) {
 		}
 	case *Store:
 		w.line("store %s[%s]%s = %s", s.B.Name, text(s.Off), lanes(s.Stride, s.N), text(s.X))
+	case *Move:
+		w.line("move %s[%s] rows %s apart [%s][%s] = %s[%s] by %s, %s", s.B.Name, text(s.Off), text(s.LD), text(s.Rows), text(s.Cols),
+			s.Src.Name, text(s.From), text(s.RowStep), text(s.ColStep))
+	case *Repeat:
+		w.line("repeat %s[%s] rows %s apart [%s][%s] = %s", s.B.Name, text(s.Off), text(s.LD), text(s.Rows), text(s.Cols), text(s.X))
 	case *Put:
 		w.line("put %s[%s]%s = %s", s.A.Name, text(s.I), lanes(nil, s.N), text(s.X))
 	case *Barrier:

@@ -274,6 +274,25 @@ type (
 		Stride Expr
 		N      Expr
 	}
+	// Move copies Rows rows of Cols elements as they are from one buffer to another
+	// of the same type (VEC). Elements of B lie side by side from Off on, its rows
+	// LD apart; those of Src begin at From, RowStep from row to row and ColStep
+	// from column to column.
+	Move struct {
+		B                      *Buffer
+		Off, LD                Expr
+		Src                    *Buffer
+		From, RowStep, ColStep Expr
+		Rows, Cols             Expr
+	}
+	// Repeat stores the scalar X, rounded to the buffer's type, in Rows rows of
+	// Cols elements that begin at Off and lie LD apart (VEC).
+	Repeat struct {
+		B          *Buffer
+		Off, LD    Expr
+		X          Expr
+		Rows, Cols Expr
+	}
 	// Put writes an element of an Array; a vector fills consecutive elements, of
 	// which N limits it to the first.
 	Put struct {
@@ -346,6 +365,8 @@ func (*Assign) stmt()        {}
 func (*For) stmt()           {}
 func (*If) stmt()            {}
 func (*Store) stmt()         {}
+func (*Move) stmt()          {}
+func (*Repeat) stmt()        {}
 func (*Put) stmt()           {}
 func (*Barrier) stmt()       {}
 func (*Fault) stmt()         {}

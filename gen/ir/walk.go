@@ -46,6 +46,10 @@ func Exprs(s Stmt) []Expr {
 		return present(s.C)
 	case *Store:
 		return present(s.Off, s.X, s.Stride, s.N)
+	case *Move:
+		return present(s.Off, s.LD, s.From, s.RowStep, s.ColStep, s.Rows, s.Cols)
+	case *Repeat:
+		return present(s.Off, s.LD, s.X, s.Rows, s.Cols)
 	case *Put:
 		return present(s.I, s.X, s.N)
 	case *Fault:

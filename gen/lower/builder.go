@@ -201,8 +201,8 @@ func (b *Builder) Buffer(t *expr.Tensor) *ir.Buffer { return b.bufs[t] }
 // Int is an index constant.
 func Int(n int64) ir.Expr { return &ir.Lit{T: ir.Scalar(ir.I64), I: n} }
 
-// AddI, SubI, MulI, DivI, RemI and MinI are index arithmetic; AddI and MulI drop
-// the neutral element.
+// AddI, SubI, MulI, DivI, RemI, MinI and MaxI are index arithmetic; AddI and MulI
+// drop the neutral element.
 func AddI(x, y ir.Expr) ir.Expr {
 	if isLit(x, 0) {
 		return y
@@ -241,6 +241,11 @@ func RemI(x, y ir.Expr) ir.Expr { return &ir.Bin{Op: ir.Mod, X: x, Y: y} }
 // MinI is the lesser of x and y.
 func MinI(x, y ir.Expr) ir.Expr {
 	return &ir.Select{C: &ir.Bin{Op: ir.Lt, X: x, Y: y}, A: x, B: y}
+}
+
+// MaxI is the greater of x and y.
+func MaxI(x, y ir.Expr) ir.Expr {
+	return &ir.Call{Fn: expr.FnMax, Args: []ir.Expr{x, y}, T: ir.Scalar(ir.I64)}
 }
 
 // CeilDiv is ceil(x / n).

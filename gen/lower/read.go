@@ -106,6 +106,15 @@ func offset(axes []*expr.Axis, idx []expr.Expr) expr.Expr {
 	return off
 }
 
+// Place is the row-major element offset of t at idx, or at its own axes where idx
+// is nil.
+func Place(t *expr.Tensor, idx []expr.Expr) expr.Expr {
+	if idx == nil {
+		idx = ownIndex(t.Axes)
+	}
+	return offset(t.Axes, idx)
+}
+
 // OffsetOf is the element offset of t at the positions that the scopes bind.
 func (b *Builder) OffsetOf(t *expr.Tensor) ir.Expr { return b.Value(offset(t.Axes, ownIndex(t.Axes))) }
 

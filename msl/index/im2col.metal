@@ -69,8 +69,8 @@ struct kg_dd4f7221_im2col_f32_args {
 	long size_L_;
 	long size_B_;
 	int stride_;
-	int dilation_;
 	int pad_left_;
+	int dilation_;
 	int pad;
 };
 
@@ -108,8 +108,8 @@ struct kg_dd4f7221_im2col_f16_args {
 	long size_L_;
 	long size_B_;
 	int stride_;
-	int dilation_;
 	int pad_left_;
+	int dilation_;
 	int pad;
 };
 
@@ -147,8 +147,8 @@ struct kg_dd4f7221_im2col_bf16_args {
 	long size_L_;
 	long size_B_;
 	int stride_;
-	int dilation_;
 	int pad_left_;
+	int dilation_;
 	int pad;
 };
 

@@ -42,6 +42,11 @@ func TestGEMM(t *testing.T) {
 	each(t, []string{"gemm.c"}, nil, nil)
 }
 
+// TestMove checks copies and transposes for all sizes around a tile.
+func TestMove(t *testing.T) {
+	each(t, []string{"move.c"}, nil, nil)
+}
+
 // TestKernels checks the kernels of testdata/kernels, which are written as the
 // emitter writes them.
 func TestKernels(t *testing.T) {
@@ -66,12 +71,12 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestSanitizers runs the lanes and products under the compiler's checks of
+// TestSanitizers runs the lanes, products and moves under the compiler's checks of
 // addresses and undefined behaviour.
 func TestSanitizers(t *testing.T) {
 	cc := []string{"cc", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 	g := target{name: "cc", cc: cc, isas: machineISAs(t)}
-	for _, file := range []string{"lanes.c", "gemm.c"} {
+	for _, file := range []string{"lanes.c", "gemm.c", "move.c"} {
 		program := g.build(t, file)
 		for _, isa := range g.isas {
 			if out, err := g.start(program, strconv.Itoa(isa)).CombinedOutput(); err != nil {

@@ -369,6 +369,12 @@ func (p *printer) address(b *ir.Buffer, off ir.Expr) string {
 	return mangle(b.Name) + " + " + p.expr(off, additive)
 }
 
+// element is the address of an element whose offset may be a sum of terms that
+// lie outside the buffer.
+func (p *printer) element(b *ir.Buffer, off ir.Expr) string {
+	return mangle(b.Name) + " + " + p.expr(off, multiplicative)
+}
+
 func (p *printer) load(e *ir.Load) (string, int) {
 	s := storage[e.B.Type].suffix
 	at := p.address(e.B, e.Off)

@@ -83,6 +83,12 @@ func (p *printer) stmt(s ir.Stmt) {
 		p.line("}")
 	case *ir.Store:
 		p.store(s)
+	case *ir.Move:
+		p.line("kg_move_%d(%s, %s, %s, %s, %s, %s, %s);", 8*s.B.Type.Bytes(), p.element(s.B, s.Off), p.expr(s.LD, loosest),
+			p.element(s.Src, s.From), p.expr(s.RowStep, loosest), p.expr(s.ColStep, loosest), p.expr(s.Rows, loosest), p.expr(s.Cols, loosest))
+	case *ir.Repeat:
+		p.line("kg_repeat_%s(%s, %s, %s, %s, %s);", storage[s.B.Type].suffix, p.element(s.B, s.Off), p.expr(s.LD, loosest),
+			p.expr(s.X, loosest), p.expr(s.Rows, loosest), p.expr(s.Cols, loosest))
 	case *ir.Put:
 		p.put(s)
 	case *ir.Fault:

@@ -12,6 +12,10 @@ import (
 // mapKernel computes each element of the outputs on its own: an item is a tile
 // of the innermost axis, and of the axis before it.
 func (l *lowering) mapKernel() {
+	if m := l.newMover(); m != nil {
+		m.kernel()
+		return
+	}
 	axes := l.k.Par
 	switch len(axes) {
 	case 0:

@@ -16,6 +16,7 @@ const (
 	mapTile    = 4096 // of a map's innermost axis
 	mapRows    = 16   // of the axis before it
 	acrossTile = 64   // of the innermost axis where an operand is read across its rows
+	acrossRows = 256  // of the axis before it where such elements are only moved
 	colTile    = 64   // of the results of a column reduction
 	sumBlock   = 512  // longest run summed before it is added to the total
 	colBlock   = 256  // the same for rows of a column reduction

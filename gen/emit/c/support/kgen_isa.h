@@ -44,6 +44,7 @@ typedef uint16_t kg_bf16; /* the high half of the bits of a float */
 #define KG_STREAM_MIN ((int64_t)1 << 24)
 
 #include "kgen_bytes.h"
+#include "kgen_move.h"
 
 #if defined(__clang__)
 #pragma clang diagnostic push

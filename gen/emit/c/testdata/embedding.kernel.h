@@ -44,19 +44,14 @@ static void KG_NAME(kg_test_embedding_1)(const kg_call *call, int64_t lo, int64_
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		for (int64_t i_N_ = from_; i_N_ < to_; i_N_++) {
-			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + i_N_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
 				kg_fault_set(call, 0, i_N_, ids_value_, args->size_V_);
 			}
-			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
-			const int64_t at_ = ids_value_ * args->size_D_;
-			const int64_t at_2_ = i_N_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(y_ + at_2_ + d_, t_ ? kg_load_f32(W_ + at_ + d_) : kg_splat(0.0f));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(y_ + at_2_ + d_, t_ ? kg_loadn_f32(W_ + at_ + d_, to_2_ - d_) : kg_splat(0.0f), to_2_ - d_);
+			if (ids_value_ >= 0 && ids_value_ < args->size_V_) {
+				kg_move_32(y_ + (i_N_ * args->size_D_ + from_2_), 0, W_ + (ids_value_ * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_f32(y_ + (i_N_ * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}

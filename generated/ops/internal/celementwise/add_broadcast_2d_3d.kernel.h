@@ -263,28 +263,7 @@ static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2)(const kg_call *c
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_load_f32(d_sum_ + (at_ + d_) * args->size_D_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_loadn_f32(d_sum_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_y_ + at_3_ + d_2_, kg_load_f32(d_sum_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_y_ + at_3_ + d_2_, kg_loadn_f32(d_sum_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(d_y_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, d_sum_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -344,28 +323,7 @@ static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2)(const kg_call *c
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_load_f16(d_sum_ + (at_ + d_) * args->size_D_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_loadn_f16(d_sum_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_y_ + at_3_ + d_2_, kg_load_f16(d_sum_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_y_ + at_3_ + d_2_, kg_loadn_f16(d_sum_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_y_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, d_sum_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -425,28 +383,7 @@ static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2)(const kg_call *
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_load_bf16(d_sum_ + (at_ + d_) * args->size_D_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_loadn_bf16(d_sum_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_y_ + at_3_ + d_2_, kg_load_bf16(d_sum_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_y_ + at_3_ + d_2_, kg_loadn_bf16(d_sum_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_y_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, d_sum_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

@@ -116,13 +116,7 @@ static void KG_NAME(kg_dd4f7221_add_scalar_grad_f32)(const kg_call *call, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_x_ + d_, kg_load_f32(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_x_ + d_, kg_loadn_f32(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_32(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -135,13 +129,7 @@ static void KG_NAME(kg_dd4f7221_add_scalar_grad_f16)(const kg_call *call, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f16(d_x_ + d_, kg_load_f16(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f16(d_x_ + d_, kg_loadn_f16(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -154,13 +142,7 @@ static void KG_NAME(kg_dd4f7221_add_scalar_grad_bf16)(const kg_call *call, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_bf16(d_x_ + d_, kg_load_bf16(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_bf16(d_x_ + d_, kg_loadn_bf16(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 

@@ -74,27 +74,12 @@ static void KG_NAME(kg_dd4f7221_mask_zero_f32)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(z_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_load_f32(y_ + (at_ + d_) * args->size_D_ + 0), kg_splat(0.0f)));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(z_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_loadn_u8(mask_ + at_ + d_, to_ - d_) != kg_splati(0), kg_loadn_f32(y_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), kg_splat(0.0f)), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int t_ = kg_ld_u8(mask_ + at_2_ + i_L_) != 0;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(z_ + at_3_ + d_2_, t_ ? kg_load_f32(y_ + at_3_ + d_2_) : kg_splat(0.0f));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(z_ + at_3_ + d_2_, t_ ? kg_loadn_f32(y_ + at_3_ + d_2_, to_2_ - d_2_) : kg_splat(0.0f), to_2_ - d_2_);
-				}
+		const int64_t at_ = i_4_ * args->size_L_;
+		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
+			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
+				kg_move_32(z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_f32(z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}
@@ -116,27 +101,12 @@ static void KG_NAME(kg_dd4f7221_mask_zero_f16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(z_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_load_f16(y_ + (at_ + d_) * args->size_D_ + 0), kg_splat(0.0f)));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(z_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_loadn_u8(mask_ + at_ + d_, to_ - d_) != kg_splati(0), kg_loadn_f16(y_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), kg_splat(0.0f)), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int t_ = kg_ld_u8(mask_ + at_2_ + i_L_) != 0;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(z_ + at_3_ + d_2_, t_ ? kg_load_f16(y_ + at_3_ + d_2_) : kg_splat(0.0f));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(z_ + at_3_ + d_2_, t_ ? kg_loadn_f16(y_ + at_3_ + d_2_, to_2_ - d_2_) : kg_splat(0.0f), to_2_ - d_2_);
-				}
+		const int64_t at_ = i_4_ * args->size_L_;
+		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
+			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
+				kg_move_16(z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_f16(z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}
@@ -158,27 +128,12 @@ static void KG_NAME(kg_dd4f7221_mask_zero_bf16)(const kg_call *call, int64_t lo,
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(z_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_load_bf16(y_ + (at_ + d_) * args->size_D_ + 0), kg_splat(0.0f)));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(z_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_loadn_u8(mask_ + at_ + d_, to_ - d_) != kg_splati(0), kg_loadn_bf16(y_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), kg_splat(0.0f)), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int t_ = kg_ld_u8(mask_ + at_2_ + i_L_) != 0;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(z_ + at_3_ + d_2_, t_ ? kg_load_bf16(y_ + at_3_ + d_2_) : kg_splat(0.0f));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(z_ + at_3_ + d_2_, t_ ? kg_loadn_bf16(y_ + at_3_ + d_2_, to_2_ - d_2_) : kg_splat(0.0f), to_2_ - d_2_);
-				}
+		const int64_t at_ = i_4_ * args->size_L_;
+		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
+			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
+				kg_move_16(z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_bf16(z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}
@@ -200,27 +155,12 @@ static void KG_NAME(kg_dd4f7221_mask_zero_grad_f32)(const kg_call *call, int64_t
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_load_f32(d_z_ + (at_ + d_) * args->size_D_ + 0), kg_splat(0.0f)));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_loadn_u8(mask_ + at_ + d_, to_ - d_) != kg_splati(0), kg_loadn_f32(d_z_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), kg_splat(0.0f)), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int t_ = kg_ld_u8(mask_ + at_2_ + i_L_) != 0;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_y_ + at_3_ + d_2_, t_ ? kg_load_f32(d_z_ + at_3_ + d_2_) : kg_splat(0.0f));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_y_ + at_3_ + d_2_, t_ ? kg_loadn_f32(d_z_ + at_3_ + d_2_, to_2_ - d_2_) : kg_splat(0.0f), to_2_ - d_2_);
-				}
+		const int64_t at_ = i_4_ * args->size_L_;
+		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
+			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
+				kg_move_32(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, d_z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_f32(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}
@@ -242,27 +182,12 @@ static void KG_NAME(kg_dd4f7221_mask_zero_grad_f16)(const kg_call *call, int64_t
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_load_f16(d_z_ + (at_ + d_) * args->size_D_ + 0), kg_splat(0.0f)));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_loadn_u8(mask_ + at_ + d_, to_ - d_) != kg_splati(0), kg_loadn_f16(d_z_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), kg_splat(0.0f)), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int t_ = kg_ld_u8(mask_ + at_2_ + i_L_) != 0;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_y_ + at_3_ + d_2_, t_ ? kg_load_f16(d_z_ + at_3_ + d_2_) : kg_splat(0.0f));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_y_ + at_3_ + d_2_, t_ ? kg_loadn_f16(d_z_ + at_3_ + d_2_, to_2_ - d_2_) : kg_splat(0.0f), to_2_ - d_2_);
-				}
+		const int64_t at_ = i_4_ * args->size_L_;
+		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
+			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
+				kg_move_16(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, d_z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_f16(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}
@@ -284,27 +209,12 @@ static void KG_NAME(kg_dd4f7221_mask_zero_grad_bf16)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_L_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_load_bf16(d_z_ + (at_ + d_) * args->size_D_ + 0), kg_splat(0.0f)));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_y_ + (at_ + d_) * args->size_D_ + 0, kg_select(kg_loadn_u8(mask_ + at_ + d_, to_ - d_) != kg_splati(0), kg_loadn_bf16(d_z_ + (at_ + d_) * args->size_D_ + 0, to_ - d_), kg_splat(0.0f)), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_L_;
-			for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-				int64_t d_2_ = from_2_;
-				const int t_ = kg_ld_u8(mask_ + at_2_ + i_L_) != 0;
-				const int64_t at_3_ = (at_2_ + i_L_) * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_y_ + at_3_ + d_2_, t_ ? kg_load_bf16(d_z_ + at_3_ + d_2_) : kg_splat(0.0f));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_y_ + at_3_ + d_2_, t_ ? kg_loadn_bf16(d_z_ + at_3_ + d_2_, to_2_ - d_2_) : kg_splat(0.0f), to_2_ - d_2_);
-				}
+		const int64_t at_ = i_4_ * args->size_L_;
+		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
+			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
+				kg_move_16(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, d_z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_bf16(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}

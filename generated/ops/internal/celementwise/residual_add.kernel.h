@@ -115,17 +115,8 @@ static void KG_NAME(kg_dd4f7221_residual_add_grad_f32)(const kg_call *call, int6
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			const vf d_sum_2_ = kg_load_f32(d_sum_ + d_);
-			kg_store_f32(d_y_ + d_, d_sum_2_);
-			kg_store_f32(d_x_ + d_, d_sum_2_);
-		}
-		if (d_ < to_) {
-			const vf d_sum_3_ = kg_loadn_f32(d_sum_ + d_, to_ - d_);
-			kg_storen_f32(d_y_ + d_, d_sum_3_, to_ - d_);
-			kg_storen_f32(d_x_ + d_, d_sum_3_, to_ - d_);
-		}
+		kg_move_32(d_y_ + from_, 0, d_sum_ + from_, 0, 1, 1, to_ - from_);
+		kg_move_32(d_x_ + from_, 0, d_sum_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -139,17 +130,8 @@ static void KG_NAME(kg_dd4f7221_residual_add_grad_f16)(const kg_call *call, int6
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			const vf d_sum_2_ = kg_load_f16(d_sum_ + d_);
-			kg_store_f16(d_y_ + d_, d_sum_2_);
-			kg_store_f16(d_x_ + d_, d_sum_2_);
-		}
-		if (d_ < to_) {
-			const vf d_sum_3_ = kg_loadn_f16(d_sum_ + d_, to_ - d_);
-			kg_storen_f16(d_y_ + d_, d_sum_3_, to_ - d_);
-			kg_storen_f16(d_x_ + d_, d_sum_3_, to_ - d_);
-		}
+		kg_move_16(d_y_ + from_, 0, d_sum_ + from_, 0, 1, 1, to_ - from_);
+		kg_move_16(d_x_ + from_, 0, d_sum_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -163,17 +145,8 @@ static void KG_NAME(kg_dd4f7221_residual_add_grad_bf16)(const kg_call *call, int
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			const vf d_sum_2_ = kg_load_bf16(d_sum_ + d_);
-			kg_store_bf16(d_y_ + d_, d_sum_2_);
-			kg_store_bf16(d_x_ + d_, d_sum_2_);
-		}
-		if (d_ < to_) {
-			const vf d_sum_3_ = kg_loadn_bf16(d_sum_ + d_, to_ - d_);
-			kg_storen_bf16(d_y_ + d_, d_sum_3_, to_ - d_);
-			kg_storen_bf16(d_x_ + d_, d_sum_3_, to_ - d_);
-		}
+		kg_move_16(d_y_ + from_, 0, d_sum_ + from_, 0, 1, 1, to_ - from_);
+		kg_move_16(d_x_ + from_, 0, d_sum_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 

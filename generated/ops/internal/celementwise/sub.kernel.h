@@ -281,26 +281,7 @@ static void KG_NAME(kg_dd4f7221_sub_grad_f32_3)(const kg_call *call, int64_t lo,
 		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		if (args->size_S_ == 1) {
-			int64_t d_ = from_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_a_ + d_ * args->size_S_ + 0, kg_load_f32(d_y_ + d_ * args->size_S_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_a_ + d_ * args->size_S_ + 0, kg_loadn_f32(d_y_ + d_ * args->size_S_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_P_ = from_; i_P_ < to_; i_P_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_P_ * args->size_S_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_a_ + at_ + d_2_, kg_load_f32(d_y_ + at_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_a_ + at_ + d_2_, kg_loadn_f32(d_y_ + at_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(d_a_ + (args->size_S_ * from_ + from_2_), args->size_S_, d_y_ + (args->size_S_ * from_ + from_2_), args->size_S_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -385,26 +366,7 @@ static void KG_NAME(kg_dd4f7221_sub_grad_f16_3)(const kg_call *call, int64_t lo,
 		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		if (args->size_S_ == 1) {
-			int64_t d_ = from_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_a_ + d_ * args->size_S_ + 0, kg_load_f16(d_y_ + d_ * args->size_S_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_a_ + d_ * args->size_S_ + 0, kg_loadn_f16(d_y_ + d_ * args->size_S_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_P_ = from_; i_P_ < to_; i_P_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_P_ * args->size_S_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_a_ + at_ + d_2_, kg_load_f16(d_y_ + at_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_a_ + at_ + d_2_, kg_loadn_f16(d_y_ + at_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_a_ + (args->size_S_ * from_ + from_2_), args->size_S_, d_y_ + (args->size_S_ * from_ + from_2_), args->size_S_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -489,26 +451,7 @@ static void KG_NAME(kg_dd4f7221_sub_grad_bf16_3)(const kg_call *call, int64_t lo
 		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		if (args->size_S_ == 1) {
-			int64_t d_ = from_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_a_ + d_ * args->size_S_ + 0, kg_load_bf16(d_y_ + d_ * args->size_S_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_a_ + d_ * args->size_S_ + 0, kg_loadn_bf16(d_y_ + d_ * args->size_S_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_P_ = from_; i_P_ < to_; i_P_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_P_ * args->size_S_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_a_ + at_ + d_2_, kg_load_bf16(d_y_ + at_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_a_ + at_ + d_2_, kg_loadn_bf16(d_y_ + at_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_a_ + (args->size_S_ * from_ + from_2_), args->size_S_, d_y_ + (args->size_S_ * from_ + from_2_), args->size_S_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

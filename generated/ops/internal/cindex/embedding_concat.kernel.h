@@ -94,19 +94,14 @@ static void KG_NAME(kg_dd4f7221_embedding_concat_f32)(const kg_call *call, int64
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		const int64_t at_ = i_4_ * args->size_L_;
 		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + at_ + i_L_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
 				kg_fault_set(call, 0, at_ + i_L_, ids_value_, args->size_V_);
 			}
-			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
-			const int64_t at_2_ = ids_value_ * args->size_D_;
-			const int64_t at_3_ = (at_ + i_L_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(y_ + at_3_ + d_, t_ ? kg_load_f32(W_ + at_2_ + d_) : kg_splat(0.0f));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(y_ + at_3_ + d_, t_ ? kg_loadn_f32(W_ + at_2_ + d_, to_2_ - d_) : kg_splat(0.0f), to_2_ - d_);
+			if (ids_value_ >= 0 && ids_value_ < args->size_V_) {
+				kg_move_32(y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, W_ + (ids_value_ * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_f32(y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}
@@ -130,19 +125,14 @@ static void KG_NAME(kg_dd4f7221_embedding_concat_f16)(const kg_call *call, int64
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		const int64_t at_ = i_4_ * args->size_L_;
 		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + at_ + i_L_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
 				kg_fault_set(call, 0, at_ + i_L_, ids_value_, args->size_V_);
 			}
-			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
-			const int64_t at_2_ = ids_value_ * args->size_D_;
-			const int64_t at_3_ = (at_ + i_L_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(y_ + at_3_ + d_, t_ ? kg_load_f16(W_ + at_2_ + d_) : kg_splat(0.0f));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(y_ + at_3_ + d_, t_ ? kg_loadn_f16(W_ + at_2_ + d_, to_2_ - d_) : kg_splat(0.0f), to_2_ - d_);
+			if (ids_value_ >= 0 && ids_value_ < args->size_V_) {
+				kg_move_16(y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, W_ + (ids_value_ * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_f16(y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}
@@ -166,19 +156,14 @@ static void KG_NAME(kg_dd4f7221_embedding_concat_bf16)(const kg_call *call, int6
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
 		const int64_t at_ = i_4_ * args->size_L_;
 		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			int64_t d_ = from_2_;
 			const int64_t ids_value_ = kg_ld_i32(ids_ + at_ + i_L_);
 			if (ids_value_ < 0 || ids_value_ >= args->size_V_) {
 				kg_fault_set(call, 0, at_ + i_L_, ids_value_, args->size_V_);
 			}
-			const int t_ = ids_value_ >= 0 && ids_value_ < args->size_V_;
-			const int64_t at_2_ = ids_value_ * args->size_D_;
-			const int64_t at_3_ = (at_ + i_L_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(y_ + at_3_ + d_, t_ ? kg_load_bf16(W_ + at_2_ + d_) : kg_splat(0.0f));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(y_ + at_3_ + d_, t_ ? kg_loadn_bf16(W_ + at_2_ + d_, to_2_ - d_) : kg_splat(0.0f), to_2_ - d_);
+			if (ids_value_ >= 0 && ids_value_ < args->size_V_) {
+				kg_move_16(y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, W_ + (ids_value_ * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
+			} else {
+				kg_repeat_bf16(y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}

@@ -19,8 +19,8 @@ typedef struct {
 	int64_t size_L_;
 	int64_t size_B_;
 	int32_t stride_;
-	int32_t dilation_;
 	int32_t pad_left_;
+	int32_t dilation_;
 } kg_dd4f7221_im2col_f32_args;
 
 typedef struct {
@@ -30,8 +30,8 @@ typedef struct {
 	int64_t size_L_;
 	int64_t size_B_;
 	int32_t stride_;
-	int32_t dilation_;
 	int32_t pad_left_;
+	int32_t dilation_;
 } kg_dd4f7221_im2col_f16_args;
 
 typedef struct {
@@ -41,8 +41,8 @@ typedef struct {
 	int64_t size_L_;
 	int64_t size_B_;
 	int32_t stride_;
-	int32_t dilation_;
 	int32_t pad_left_;
+	int32_t dilation_;
 } kg_dd4f7221_im2col_bf16_args;
 
 typedef struct {
@@ -94,28 +94,25 @@ static void KG_NAME(kg_dd4f7221_im2col_f32)(const kg_call *call, int64_t lo, int
 	const kg_dd4f7221_im2col_f32_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->stride_;
+	const int64_t at_2_ = args->pad_left_;
 	const int64_t at_3_ = args->dilation_;
-	const int64_t at_4_ = args->pad_left_;
+	const int64_t at_4_ = at_3_ * args->size_C_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_C_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_C_ + 15) / 16);
+		const int64_t i_ = item_ % ((args->size_K_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_K_ + 63) / 64);
+		const int64_t i_3_ = i_2_ % ((args->size_C_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_C_ + 255) / 256);
 		const int64_t i_5_ = i_4_ % args->size_Lout_;
 		const int64_t i_6_ = i_4_ / args->size_Lout_;
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		const int64_t at_2_ = i_5_ * at_;
-		const int64_t at_5_ = i_6_ * args->size_L_;
-		const int64_t at_6_ = (i_6_ * args->size_Lout_ + i_5_) * args->size_C_;
-		for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-			const int64_t at_7_ = (at_6_ + i_C_) * args->size_K_;
-			for (int64_t i_K_ = from_2_; i_K_ < to_2_; i_K_++) {
-				kg_st_f32(cols_ + at_7_ + i_K_, at_2_ + i_K_ * at_3_ - at_4_ >= 0 && at_2_ + i_K_ * at_3_ - at_4_ < args->size_L_ ? kg_ld_f32(x_ + (at_5_ + (at_2_ + i_K_ * at_3_ - at_4_)) * args->size_C_ + i_C_) : 0.0f);
-			}
-		}
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_C_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_K_);
+		const int64_t begin_ = kgi_min(kgi_max(from_2_, -kgi_div(i_5_ * at_ - at_2_, at_3_)), to_2_);
+		kg_repeat_f32(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 0.0f, to_ - from_, begin_ - from_2_);
+		const int64_t end_ = kgi_max(kgi_min(to_2_, -kgi_div(-(args->size_L_ - (i_5_ * at_ - at_2_)), at_3_)), begin_);
+		kg_move_32(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + begin_), args->size_K_, x_ + ((i_6_ * args->size_L_ + (i_5_ * at_ - at_2_)) * args->size_C_ + from_ + at_4_ * begin_), 1, at_4_, to_ - from_, end_ - begin_);
+		kg_repeat_f32(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + end_), args->size_K_, 0.0f, to_ - from_, to_2_ - end_);
 	}
 }
 
@@ -126,28 +123,25 @@ static void KG_NAME(kg_dd4f7221_im2col_f16)(const kg_call *call, int64_t lo, int
 	const kg_dd4f7221_im2col_f16_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->stride_;
+	const int64_t at_2_ = args->pad_left_;
 	const int64_t at_3_ = args->dilation_;
-	const int64_t at_4_ = args->pad_left_;
+	const int64_t at_4_ = at_3_ * args->size_C_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_C_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_C_ + 15) / 16);
+		const int64_t i_ = item_ % ((args->size_K_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_K_ + 63) / 64);
+		const int64_t i_3_ = i_2_ % ((args->size_C_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_C_ + 255) / 256);
 		const int64_t i_5_ = i_4_ % args->size_Lout_;
 		const int64_t i_6_ = i_4_ / args->size_Lout_;
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		const int64_t at_2_ = i_5_ * at_;
-		const int64_t at_5_ = i_6_ * args->size_L_;
-		const int64_t at_6_ = (i_6_ * args->size_Lout_ + i_5_) * args->size_C_;
-		for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-			const int64_t at_7_ = (at_6_ + i_C_) * args->size_K_;
-			for (int64_t i_K_ = from_2_; i_K_ < to_2_; i_K_++) {
-				kg_st_f16(cols_ + at_7_ + i_K_, at_2_ + i_K_ * at_3_ - at_4_ >= 0 && at_2_ + i_K_ * at_3_ - at_4_ < args->size_L_ ? kg_ld_f16(x_ + (at_5_ + (at_2_ + i_K_ * at_3_ - at_4_)) * args->size_C_ + i_C_) : 0.0f);
-			}
-		}
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_C_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_K_);
+		const int64_t begin_ = kgi_min(kgi_max(from_2_, -kgi_div(i_5_ * at_ - at_2_, at_3_)), to_2_);
+		kg_repeat_f16(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 0.0f, to_ - from_, begin_ - from_2_);
+		const int64_t end_ = kgi_max(kgi_min(to_2_, -kgi_div(-(args->size_L_ - (i_5_ * at_ - at_2_)), at_3_)), begin_);
+		kg_move_16(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + begin_), args->size_K_, x_ + ((i_6_ * args->size_L_ + (i_5_ * at_ - at_2_)) * args->size_C_ + from_ + at_4_ * begin_), 1, at_4_, to_ - from_, end_ - begin_);
+		kg_repeat_f16(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + end_), args->size_K_, 0.0f, to_ - from_, to_2_ - end_);
 	}
 }
 
@@ -158,28 +152,25 @@ static void KG_NAME(kg_dd4f7221_im2col_bf16)(const kg_call *call, int64_t lo, in
 	const kg_dd4f7221_im2col_bf16_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->stride_;
+	const int64_t at_2_ = args->pad_left_;
 	const int64_t at_3_ = args->dilation_;
-	const int64_t at_4_ = args->pad_left_;
+	const int64_t at_4_ = at_3_ * args->size_C_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_C_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_C_ + 15) / 16);
+		const int64_t i_ = item_ % ((args->size_K_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_K_ + 63) / 64);
+		const int64_t i_3_ = i_2_ % ((args->size_C_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_C_ + 255) / 256);
 		const int64_t i_5_ = i_4_ % args->size_Lout_;
 		const int64_t i_6_ = i_4_ / args->size_Lout_;
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		const int64_t at_2_ = i_5_ * at_;
-		const int64_t at_5_ = i_6_ * args->size_L_;
-		const int64_t at_6_ = (i_6_ * args->size_Lout_ + i_5_) * args->size_C_;
-		for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-			const int64_t at_7_ = (at_6_ + i_C_) * args->size_K_;
-			for (int64_t i_K_ = from_2_; i_K_ < to_2_; i_K_++) {
-				kg_st_bf16(cols_ + at_7_ + i_K_, at_2_ + i_K_ * at_3_ - at_4_ >= 0 && at_2_ + i_K_ * at_3_ - at_4_ < args->size_L_ ? kg_ld_bf16(x_ + (at_5_ + (at_2_ + i_K_ * at_3_ - at_4_)) * args->size_C_ + i_C_) : 0.0f);
-			}
-		}
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_C_);
+		const int64_t from_2_ = i_ * 64;
+		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_K_);
+		const int64_t begin_ = kgi_min(kgi_max(from_2_, -kgi_div(i_5_ * at_ - at_2_, at_3_)), to_2_);
+		kg_repeat_bf16(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 0.0f, to_ - from_, begin_ - from_2_);
+		const int64_t end_ = kgi_max(kgi_min(to_2_, -kgi_div(-(args->size_L_ - (i_5_ * at_ - at_2_)), at_3_)), begin_);
+		kg_move_16(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + begin_), args->size_K_, x_ + ((i_6_ * args->size_L_ + (i_5_ * at_ - at_2_)) * args->size_C_ + from_ + at_4_ * begin_), 1, at_4_, to_ - from_, end_ - begin_);
+		kg_repeat_bf16(cols_ + ((i_6_ * args->size_Lout_ + i_5_) * args->size_C_ * args->size_K_ + args->size_K_ * from_ + end_), args->size_K_, 0.0f, to_ - from_, to_2_ - end_);
 	}
 }
 

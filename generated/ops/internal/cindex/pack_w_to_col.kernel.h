@@ -72,28 +72,7 @@ static void KG_NAME(kg_dd4f7221_pack_w_to_col_f32)(const kg_call *call, int64_t 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		if (args->size_K_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_C_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(cols_ + (at_ + d_) * args->size_K_ + 0, kg_load_f32(W_ + (at_ + d_) * args->size_K_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(cols_ + (at_ + d_) * args->size_K_ + 0, kg_loadn_f32(W_ + (at_ + d_) * args->size_K_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_C_;
-			for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_C_) * args->size_K_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(cols_ + at_3_ + d_2_, kg_load_f32(W_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(cols_ + at_3_ + d_2_, kg_loadn_f32(W_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -112,28 +91,7 @@ static void KG_NAME(kg_dd4f7221_pack_w_to_col_f16)(const kg_call *call, int64_t 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		if (args->size_K_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_C_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(cols_ + (at_ + d_) * args->size_K_ + 0, kg_load_f16(W_ + (at_ + d_) * args->size_K_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(cols_ + (at_ + d_) * args->size_K_ + 0, kg_loadn_f16(W_ + (at_ + d_) * args->size_K_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_C_;
-			for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_C_) * args->size_K_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(cols_ + at_3_ + d_2_, kg_load_f16(W_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(cols_ + at_3_ + d_2_, kg_loadn_f16(W_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -152,28 +110,7 @@ static void KG_NAME(kg_dd4f7221_pack_w_to_col_bf16)(const kg_call *call, int64_t
 		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		if (args->size_K_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_C_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(cols_ + (at_ + d_) * args->size_K_ + 0, kg_load_bf16(W_ + (at_ + d_) * args->size_K_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(cols_ + (at_ + d_) * args->size_K_ + 0, kg_loadn_bf16(W_ + (at_ + d_) * args->size_K_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_C_;
-			for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_C_) * args->size_K_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(cols_ + at_3_ + d_2_, kg_load_bf16(W_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(cols_ + at_3_ + d_2_, kg_loadn_bf16(W_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -192,28 +129,7 @@ static void KG_NAME(kg_dd4f7221_unpack_dw_col_f32)(const kg_call *call, int64_t 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		if (args->size_K_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_C_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_W_ + (at_ + d_) * args->size_K_ + 0, kg_load_f32(d_cols_ + (at_ + d_) * args->size_K_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_W_ + (at_ + d_) * args->size_K_ + 0, kg_loadn_f32(d_cols_ + (at_ + d_) * args->size_K_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_C_;
-			for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_C_) * args->size_K_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_W_ + at_3_ + d_2_, kg_load_f32(d_cols_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_W_ + at_3_ + d_2_, kg_loadn_f32(d_cols_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(d_W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, d_cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -232,28 +148,7 @@ static void KG_NAME(kg_dd4f7221_unpack_dw_col_f16)(const kg_call *call, int64_t 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		if (args->size_K_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_C_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_W_ + (at_ + d_) * args->size_K_ + 0, kg_load_f16(d_cols_ + (at_ + d_) * args->size_K_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_W_ + (at_ + d_) * args->size_K_ + 0, kg_loadn_f16(d_cols_ + (at_ + d_) * args->size_K_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_C_;
-			for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_C_) * args->size_K_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_W_ + at_3_ + d_2_, kg_load_f16(d_cols_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_W_ + at_3_ + d_2_, kg_loadn_f16(d_cols_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, d_cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -272,28 +167,7 @@ static void KG_NAME(kg_dd4f7221_unpack_dw_col_bf16)(const kg_call *call, int64_t
 		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		if (args->size_K_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_C_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_W_ + (at_ + d_) * args->size_K_ + 0, kg_load_bf16(d_cols_ + (at_ + d_) * args->size_K_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_W_ + (at_ + d_) * args->size_K_ + 0, kg_loadn_bf16(d_cols_ + (at_ + d_) * args->size_K_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_C_;
-			for (int64_t i_C_ = from_; i_C_ < to_; i_C_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_C_) * args->size_K_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_W_ + at_3_ + d_2_, kg_load_bf16(d_cols_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_W_ + at_3_ + d_2_, kg_loadn_bf16(d_cols_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, d_cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

@@ -114,13 +114,7 @@ static void KG_NAME(kg_dd4f7221_cast_f32_f32)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(y_ + d_, kg_load_f32(x_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(y_ + d_, kg_loadn_f32(x_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_32(y_ + from_, 0, x_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -190,13 +184,7 @@ static void KG_NAME(kg_dd4f7221_cast_f16_f16)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f16(y_ + d_, kg_load_f16(x_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f16(y_ + d_, kg_loadn_f16(x_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(y_ + from_, 0, x_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -266,13 +254,7 @@ static void KG_NAME(kg_dd4f7221_cast_bf16_bf16)(const kg_call *call, int64_t lo,
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_bf16(y_ + d_, kg_load_bf16(x_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_bf16(y_ + d_, kg_loadn_bf16(x_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(y_ + from_, 0, x_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -285,13 +267,7 @@ static void KG_NAME(kg_dd4f7221_cast_grad_f32_f32)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_x_ + d_, kg_load_f32(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_x_ + d_, kg_loadn_f32(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_32(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -361,13 +337,7 @@ static void KG_NAME(kg_dd4f7221_cast_grad_f16_f16)(const kg_call *call, int64_t 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f16(d_x_ + d_, kg_load_f16(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f16(d_x_ + d_, kg_loadn_f16(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -437,13 +407,7 @@ static void KG_NAME(kg_dd4f7221_cast_grad_bf16_bf16)(const kg_call *call, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_bf16(d_x_ + d_, kg_load_bf16(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_bf16(d_x_ + d_, kg_loadn_bf16(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 

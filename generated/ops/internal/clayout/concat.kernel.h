@@ -532,17 +532,7 @@ static void KG_NAME(kg_dd4f7221_concat_1_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_2_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(y_ + at_2_ + d_, kg_window_f32(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(y_ + at_2_ + d_, kg_window_f32(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -559,17 +549,7 @@ static void KG_NAME(kg_dd4f7221_concat_1_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_2_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(y_ + at_2_ + d_, kg_window_f16(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(y_ + at_2_ + d_, kg_window_f16(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -586,17 +566,7 @@ static void KG_NAME(kg_dd4f7221_concat_1_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_1_;
-			const int64_t at_2_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(y_ + at_2_ + d_, kg_window_bf16(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(y_ + at_2_ + d_, kg_window_bf16(x_1_ + at_, d_, args->size_D_1_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -607,6 +577,7 @@ static void KG_NAME(kg_dd4f7221_concat_2_f32)(const kg_call *call, int64_t lo, i
 	float *restrict y_ = call->buf[2];
 	const kg_dd4f7221_concat_2_f32_args *args = call->block;
 	(void)args;
+	const int64_t at_ = -args->size_D_1_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -614,20 +585,9 @@ static void KG_NAME(kg_dd4f7221_concat_2_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_4_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				kg_store_f32(y_ + at_4_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_f32(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))));
-			}
-			if (d_ < to_2_) {
-				const vi at_5_ = kg_splati((int32_t)d_) + kg_iota();
-				kg_storen_f32(y_ + at_4_ + d_, kg_select(at_5_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_f32(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, to_2_ - end_);
 	}
 }
 
@@ -638,6 +598,7 @@ static void KG_NAME(kg_dd4f7221_concat_2_f16)(const kg_call *call, int64_t lo, i
 	kg_f16 *restrict y_ = call->buf[2];
 	const kg_dd4f7221_concat_2_f16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = -args->size_D_1_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -645,20 +606,9 @@ static void KG_NAME(kg_dd4f7221_concat_2_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_4_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				kg_store_f16(y_ + at_4_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_f16(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))));
-			}
-			if (d_ < to_2_) {
-				const vi at_5_ = kg_splati((int32_t)d_) + kg_iota();
-				kg_storen_f16(y_ + at_4_ + d_, kg_select(at_5_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_f16(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, to_2_ - end_);
 	}
 }
 
@@ -669,6 +619,7 @@ static void KG_NAME(kg_dd4f7221_concat_2_bf16)(const kg_call *call, int64_t lo, 
 	kg_bf16 *restrict y_ = call->buf[2];
 	const kg_dd4f7221_concat_2_bf16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = -args->size_D_1_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -676,20 +627,9 @@ static void KG_NAME(kg_dd4f7221_concat_2_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_3_ = i_R_ * args->size_D_2_;
-			const int64_t at_4_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				kg_store_bf16(y_ + at_4_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_bf16(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))));
-			}
-			if (d_ < to_2_) {
-				const vi at_5_ = kg_splati((int32_t)d_) + kg_iota();
-				kg_storen_bf16(y_ + at_4_ + d_, kg_select(at_5_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_window_bf16(x_2_ + at_3_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, to_2_ - end_);
 	}
 }
 
@@ -701,6 +641,9 @@ static void KG_NAME(kg_dd4f7221_concat_3_f32)(const kg_call *call, int64_t lo, i
 	float *restrict y_ = call->buf[3];
 	const kg_dd4f7221_concat_3_f32_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = at_2_ - args->size_D_2_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -708,23 +651,11 @@ static void KG_NAME(kg_dd4f7221_concat_3_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_6_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				kg_store_f32(y_ + at_6_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_f32(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))));
-			}
-			if (d_ < to_2_) {
-				const vi at_7_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_8_ = at_7_ - kg_splati((int32_t)args->size_D_1_);
-				kg_storen_f32(y_ + at_6_ + d_, kg_select(at_7_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_8_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_f32(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_3_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, to_2_ - end_2_);
 	}
 }
 
@@ -736,6 +667,9 @@ static void KG_NAME(kg_dd4f7221_concat_3_f16)(const kg_call *call, int64_t lo, i
 	kg_f16 *restrict y_ = call->buf[3];
 	const kg_dd4f7221_concat_3_f16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = at_2_ - args->size_D_2_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -743,23 +677,11 @@ static void KG_NAME(kg_dd4f7221_concat_3_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_6_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				kg_store_f16(y_ + at_6_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_f16(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))));
-			}
-			if (d_ < to_2_) {
-				const vi at_7_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_8_ = at_7_ - kg_splati((int32_t)args->size_D_1_);
-				kg_storen_f16(y_ + at_6_ + d_, kg_select(at_7_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_8_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_f16(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_3_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, to_2_ - end_2_);
 	}
 }
 
@@ -771,6 +693,9 @@ static void KG_NAME(kg_dd4f7221_concat_3_bf16)(const kg_call *call, int64_t lo, 
 	kg_bf16 *restrict y_ = call->buf[3];
 	const kg_dd4f7221_concat_3_bf16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = at_2_ - args->size_D_2_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -778,23 +703,11 @@ static void KG_NAME(kg_dd4f7221_concat_3_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_5_ = i_R_ * args->size_D_3_;
-			const int64_t at_6_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				kg_store_bf16(y_ + at_6_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_bf16(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))));
-			}
-			if (d_ < to_2_) {
-				const vi at_7_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_8_ = at_7_ - kg_splati((int32_t)args->size_D_1_);
-				kg_storen_bf16(y_ + at_6_ + d_, kg_select(at_7_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_8_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_window_bf16(x_3_ + at_5_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_3_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, to_2_ - end_2_);
 	}
 }
 
@@ -807,6 +720,10 @@ static void KG_NAME(kg_dd4f7221_concat_4_f32)(const kg_call *call, int64_t lo, i
 	float *restrict y_ = call->buf[4];
 	const kg_dd4f7221_concat_4_f32_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = at_2_ - args->size_D_2_ - args->size_D_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -814,26 +731,13 @@ static void KG_NAME(kg_dd4f7221_concat_4_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_8_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				kg_store_f32(y_ + at_8_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_f32(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_9_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_10_ = at_9_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_11_ = at_10_ - kg_splati((int32_t)args->size_D_2_);
-				kg_storen_f32(y_ + at_8_ + d_, kg_select(at_9_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_10_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_f32(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_4_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, to_2_ - end_3_);
 	}
 }
 
@@ -846,6 +750,10 @@ static void KG_NAME(kg_dd4f7221_concat_4_f16)(const kg_call *call, int64_t lo, i
 	kg_f16 *restrict y_ = call->buf[4];
 	const kg_dd4f7221_concat_4_f16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = at_2_ - args->size_D_2_ - args->size_D_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -853,26 +761,13 @@ static void KG_NAME(kg_dd4f7221_concat_4_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_8_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				kg_store_f16(y_ + at_8_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_f16(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_9_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_10_ = at_9_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_11_ = at_10_ - kg_splati((int32_t)args->size_D_2_);
-				kg_storen_f16(y_ + at_8_ + d_, kg_select(at_9_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_10_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_f16(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_4_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, to_2_ - end_3_);
 	}
 }
 
@@ -885,6 +780,10 @@ static void KG_NAME(kg_dd4f7221_concat_4_bf16)(const kg_call *call, int64_t lo, 
 	kg_bf16 *restrict y_ = call->buf[4];
 	const kg_dd4f7221_concat_4_bf16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = at_2_ - args->size_D_2_ - args->size_D_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -892,26 +791,13 @@ static void KG_NAME(kg_dd4f7221_concat_4_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_7_ = i_R_ * args->size_D_4_;
-			const int64_t at_8_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				kg_store_bf16(y_ + at_8_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_bf16(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_9_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_10_ = at_9_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_11_ = at_10_ - kg_splati((int32_t)args->size_D_2_);
-				kg_storen_bf16(y_ + at_8_ + d_, kg_select(at_9_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_10_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_window_bf16(x_4_ + at_7_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_4_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, to_2_ - end_3_);
 	}
 }
 
@@ -925,6 +811,11 @@ static void KG_NAME(kg_dd4f7221_concat_5_f32)(const kg_call *call, int64_t lo, i
 	float *restrict y_ = call->buf[5];
 	const kg_dd4f7221_concat_5_f32_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -932,29 +823,15 @@ static void KG_NAME(kg_dd4f7221_concat_5_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_10_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				kg_store_f32(y_ + at_10_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_f32(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_11_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_12_ = at_11_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_13_ = at_12_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_3_);
-				kg_storen_f32(y_ + at_10_ + d_, kg_select(at_11_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_12_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_f32(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_5_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, to_2_ - end_4_);
 	}
 }
 
@@ -968,6 +845,11 @@ static void KG_NAME(kg_dd4f7221_concat_5_f16)(const kg_call *call, int64_t lo, i
 	kg_f16 *restrict y_ = call->buf[5];
 	const kg_dd4f7221_concat_5_f16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -975,29 +857,15 @@ static void KG_NAME(kg_dd4f7221_concat_5_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_10_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				kg_store_f16(y_ + at_10_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_f16(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_11_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_12_ = at_11_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_13_ = at_12_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_3_);
-				kg_storen_f16(y_ + at_10_ + d_, kg_select(at_11_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_12_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_f16(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_5_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, to_2_ - end_4_);
 	}
 }
 
@@ -1011,6 +879,11 @@ static void KG_NAME(kg_dd4f7221_concat_5_bf16)(const kg_call *call, int64_t lo, 
 	kg_bf16 *restrict y_ = call->buf[5];
 	const kg_dd4f7221_concat_5_bf16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1018,29 +891,15 @@ static void KG_NAME(kg_dd4f7221_concat_5_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_9_ = i_R_ * args->size_D_5_;
-			const int64_t at_10_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				kg_store_bf16(y_ + at_10_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_bf16(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_11_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_12_ = at_11_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_13_ = at_12_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_3_);
-				kg_storen_bf16(y_ + at_10_ + d_, kg_select(at_11_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_12_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_window_bf16(x_5_ + at_9_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_5_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, to_2_ - end_4_);
 	}
 }
 
@@ -1055,6 +914,12 @@ static void KG_NAME(kg_dd4f7221_concat_6_f32)(const kg_call *call, int64_t lo, i
 	float *restrict y_ = call->buf[6];
 	const kg_dd4f7221_concat_6_f32_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1062,32 +927,17 @@ static void KG_NAME(kg_dd4f7221_concat_6_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_12_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				kg_store_f32(y_ + at_12_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_f32(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_13_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_15_ = at_14_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_4_);
-				kg_storen_f32(y_ + at_12_ + d_, kg_select(at_13_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_15_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_f32(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_6_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, to_2_ - end_5_);
 	}
 }
 
@@ -1102,6 +952,12 @@ static void KG_NAME(kg_dd4f7221_concat_6_f16)(const kg_call *call, int64_t lo, i
 	kg_f16 *restrict y_ = call->buf[6];
 	const kg_dd4f7221_concat_6_f16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1109,32 +965,17 @@ static void KG_NAME(kg_dd4f7221_concat_6_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_12_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				kg_store_f16(y_ + at_12_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_f16(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_13_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_15_ = at_14_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_4_);
-				kg_storen_f16(y_ + at_12_ + d_, kg_select(at_13_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_15_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_f16(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_6_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, to_2_ - end_5_);
 	}
 }
 
@@ -1149,6 +990,12 @@ static void KG_NAME(kg_dd4f7221_concat_6_bf16)(const kg_call *call, int64_t lo, 
 	kg_bf16 *restrict y_ = call->buf[6];
 	const kg_dd4f7221_concat_6_bf16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1156,32 +1003,17 @@ static void KG_NAME(kg_dd4f7221_concat_6_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_11_ = i_R_ * args->size_D_6_;
-			const int64_t at_12_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				kg_store_bf16(y_ + at_12_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_bf16(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_13_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_14_ = at_13_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_15_ = at_14_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_4_);
-				kg_storen_bf16(y_ + at_12_ + d_, kg_select(at_13_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_14_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_15_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_window_bf16(x_6_ + at_11_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_6_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, to_2_ - end_5_);
 	}
 }
 
@@ -1197,6 +1029,13 @@ static void KG_NAME(kg_dd4f7221_concat_7_f32)(const kg_call *call, int64_t lo, i
 	float *restrict y_ = call->buf[7];
 	const kg_dd4f7221_concat_7_f32_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = args->size_D_6_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_);
+	const int64_t at_7_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1204,35 +1043,19 @@ static void KG_NAME(kg_dd4f7221_concat_7_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_12_ = i_R_ * args->size_D_6_;
-			const int64_t at_13_ = i_R_ * args->size_D_7_;
-			const int64_t at_14_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
-				kg_store_f32(y_ + at_14_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_f32(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_f32(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_15_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_5_);
-				kg_storen_f32(y_ + at_14_ + d_, kg_select(at_15_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_6_), kg_window_f32(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_f32(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		const int64_t end_6_ = kgi_max(kgi_min(to_2_, at_6_), end_5_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, end_6_ - end_5_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_6_), args->size_D_, x_7_ + (at_7_ + args->size_D_7_ * from_ + end_6_), args->size_D_7_, 1, to_ - from_, to_2_ - end_6_);
 	}
 }
 
@@ -1248,6 +1071,13 @@ static void KG_NAME(kg_dd4f7221_concat_7_f16)(const kg_call *call, int64_t lo, i
 	kg_f16 *restrict y_ = call->buf[7];
 	const kg_dd4f7221_concat_7_f16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = args->size_D_6_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_);
+	const int64_t at_7_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1255,35 +1085,19 @@ static void KG_NAME(kg_dd4f7221_concat_7_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_12_ = i_R_ * args->size_D_6_;
-			const int64_t at_13_ = i_R_ * args->size_D_7_;
-			const int64_t at_14_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
-				kg_store_f16(y_ + at_14_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_f16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_f16(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_15_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_5_);
-				kg_storen_f16(y_ + at_14_ + d_, kg_select(at_15_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_6_), kg_window_f16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_f16(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		const int64_t end_6_ = kgi_max(kgi_min(to_2_, at_6_), end_5_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, end_6_ - end_5_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_6_), args->size_D_, x_7_ + (at_7_ + args->size_D_7_ * from_ + end_6_), args->size_D_7_, 1, to_ - from_, to_2_ - end_6_);
 	}
 }
 
@@ -1299,6 +1113,13 @@ static void KG_NAME(kg_dd4f7221_concat_7_bf16)(const kg_call *call, int64_t lo, 
 	kg_bf16 *restrict y_ = call->buf[7];
 	const kg_dd4f7221_concat_7_bf16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = args->size_D_6_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_);
+	const int64_t at_7_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1306,35 +1127,19 @@ static void KG_NAME(kg_dd4f7221_concat_7_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_12_ = i_R_ * args->size_D_6_;
-			const int64_t at_13_ = i_R_ * args->size_D_7_;
-			const int64_t at_14_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
-				kg_store_bf16(y_ + at_14_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_bf16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_bf16(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_15_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_16_ = at_15_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_17_ = at_16_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_5_);
-				kg_storen_bf16(y_ + at_14_ + d_, kg_select(at_15_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_16_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_17_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_6_), kg_window_bf16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_window_bf16(x_7_ + at_13_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		const int64_t end_6_ = kgi_max(kgi_min(to_2_, at_6_), end_5_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, end_6_ - end_5_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_6_), args->size_D_, x_7_ + (at_7_ + args->size_D_7_ * from_ + end_6_), args->size_D_7_, 1, to_ - from_, to_2_ - end_6_);
 	}
 }
 
@@ -1351,6 +1156,14 @@ static void KG_NAME(kg_dd4f7221_concat_8_f32)(const kg_call *call, int64_t lo, i
 	float *restrict y_ = call->buf[8];
 	const kg_dd4f7221_concat_8_f32_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = args->size_D_6_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_);
+	const int64_t at_7_ = args->size_D_7_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_);
+	const int64_t at_8_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1358,38 +1171,21 @@ static void KG_NAME(kg_dd4f7221_concat_8_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_12_ = i_R_ * args->size_D_6_;
-			const int64_t at_14_ = i_R_ * args->size_D_7_;
-			const int64_t at_15_ = i_R_ * args->size_D_8_;
-			const int64_t at_16_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
-				const vi at_13_ = at_11_ - kg_splati((int32_t)args->size_D_6_);
-				kg_store_f32(y_ + at_16_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_f32(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_7_), kg_window_f32(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_f32(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_17_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_21_ = at_20_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_22_ = at_21_ - kg_splati((int32_t)args->size_D_5_);
-				const vi at_23_ = at_22_ - kg_splati((int32_t)args->size_D_6_);
-				kg_storen_f32(y_ + at_16_ + d_, kg_select(at_17_ < kg_splati((int32_t)args->size_D_1_), kg_window_f32(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_2_), kg_window_f32(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_3_), kg_window_f32(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_4_), kg_window_f32(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_21_ < kg_splati((int32_t)args->size_D_5_), kg_window_f32(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_22_ < kg_splati((int32_t)args->size_D_6_), kg_window_f32(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_23_ < kg_splati((int32_t)args->size_D_7_), kg_window_f32(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_f32(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		const int64_t end_6_ = kgi_max(kgi_min(to_2_, at_6_), end_5_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, end_6_ - end_5_);
+		const int64_t end_7_ = kgi_max(kgi_min(to_2_, at_7_), end_6_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_6_), args->size_D_, x_7_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ + args->size_D_7_ * from_ + end_6_), args->size_D_7_, 1, to_ - from_, end_7_ - end_6_);
+		kg_move_32(y_ + (args->size_D_ * from_ + end_7_), args->size_D_, x_8_ + (at_8_ + args->size_D_8_ * from_ + end_7_), args->size_D_8_, 1, to_ - from_, to_2_ - end_7_);
 	}
 }
 
@@ -1406,6 +1202,14 @@ static void KG_NAME(kg_dd4f7221_concat_8_f16)(const kg_call *call, int64_t lo, i
 	kg_f16 *restrict y_ = call->buf[8];
 	const kg_dd4f7221_concat_8_f16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = args->size_D_6_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_);
+	const int64_t at_7_ = args->size_D_7_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_);
+	const int64_t at_8_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1413,38 +1217,21 @@ static void KG_NAME(kg_dd4f7221_concat_8_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_12_ = i_R_ * args->size_D_6_;
-			const int64_t at_14_ = i_R_ * args->size_D_7_;
-			const int64_t at_15_ = i_R_ * args->size_D_8_;
-			const int64_t at_16_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
-				const vi at_13_ = at_11_ - kg_splati((int32_t)args->size_D_6_);
-				kg_store_f16(y_ + at_16_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_f16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_7_), kg_window_f16(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_f16(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_17_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_21_ = at_20_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_22_ = at_21_ - kg_splati((int32_t)args->size_D_5_);
-				const vi at_23_ = at_22_ - kg_splati((int32_t)args->size_D_6_);
-				kg_storen_f16(y_ + at_16_ + d_, kg_select(at_17_ < kg_splati((int32_t)args->size_D_1_), kg_window_f16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_2_), kg_window_f16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_3_), kg_window_f16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_4_), kg_window_f16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_21_ < kg_splati((int32_t)args->size_D_5_), kg_window_f16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_22_ < kg_splati((int32_t)args->size_D_6_), kg_window_f16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_23_ < kg_splati((int32_t)args->size_D_7_), kg_window_f16(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_f16(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		const int64_t end_6_ = kgi_max(kgi_min(to_2_, at_6_), end_5_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, end_6_ - end_5_);
+		const int64_t end_7_ = kgi_max(kgi_min(to_2_, at_7_), end_6_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_6_), args->size_D_, x_7_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ + args->size_D_7_ * from_ + end_6_), args->size_D_7_, 1, to_ - from_, end_7_ - end_6_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_7_), args->size_D_, x_8_ + (at_8_ + args->size_D_8_ * from_ + end_7_), args->size_D_8_, 1, to_ - from_, to_2_ - end_7_);
 	}
 }
 
@@ -1461,6 +1248,14 @@ static void KG_NAME(kg_dd4f7221_concat_8_bf16)(const kg_call *call, int64_t lo, 
 	kg_bf16 *restrict y_ = call->buf[8];
 	const kg_dd4f7221_concat_8_bf16_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_2_ + args->size_D_1_;
+	const int64_t at_2_ = -args->size_D_1_;
+	const int64_t at_3_ = args->size_D_3_ - (at_2_ - args->size_D_2_);
+	const int64_t at_4_ = args->size_D_4_ - (at_2_ - args->size_D_2_ - args->size_D_3_);
+	const int64_t at_5_ = args->size_D_5_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_);
+	const int64_t at_6_ = args->size_D_6_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_);
+	const int64_t at_7_ = args->size_D_7_ - (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_);
+	const int64_t at_8_ = at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -1468,38 +1263,21 @@ static void KG_NAME(kg_dd4f7221_concat_8_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			const int64_t at_4_ = i_R_ * args->size_D_2_;
-			const int64_t at_6_ = i_R_ * args->size_D_3_;
-			const int64_t at_8_ = i_R_ * args->size_D_4_;
-			const int64_t at_10_ = i_R_ * args->size_D_5_;
-			const int64_t at_12_ = i_R_ * args->size_D_6_;
-			const int64_t at_14_ = i_R_ * args->size_D_7_;
-			const int64_t at_15_ = i_R_ * args->size_D_8_;
-			const int64_t at_16_ = i_R_ * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				const vi at_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_3_ = at_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_5_ = at_3_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_7_ = at_5_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_9_ = at_7_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_11_ = at_9_ - kg_splati((int32_t)args->size_D_5_);
-				const vi at_13_ = at_11_ - kg_splati((int32_t)args->size_D_6_);
-				kg_store_bf16(y_ + at_16_ + d_, kg_select(at_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_3_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_5_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_7_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_9_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_11_ < kg_splati((int32_t)args->size_D_6_), kg_window_bf16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_13_ < kg_splati((int32_t)args->size_D_7_), kg_window_bf16(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_bf16(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))));
-			}
-			if (d_ < to_2_) {
-				const vi at_17_ = kg_splati((int32_t)d_) + kg_iota();
-				const vi at_18_ = at_17_ - kg_splati((int32_t)args->size_D_1_);
-				const vi at_19_ = at_18_ - kg_splati((int32_t)args->size_D_2_);
-				const vi at_20_ = at_19_ - kg_splati((int32_t)args->size_D_3_);
-				const vi at_21_ = at_20_ - kg_splati((int32_t)args->size_D_4_);
-				const vi at_22_ = at_21_ - kg_splati((int32_t)args->size_D_5_);
-				const vi at_23_ = at_22_ - kg_splati((int32_t)args->size_D_6_);
-				kg_storen_bf16(y_ + at_16_ + d_, kg_select(at_17_ < kg_splati((int32_t)args->size_D_1_), kg_window_bf16(x_1_ + at_2_, d_, args->size_D_1_, kg_splat(0.0f)), kg_select(at_18_ < kg_splati((int32_t)args->size_D_2_), kg_window_bf16(x_2_ + at_4_, d_ - args->size_D_1_, args->size_D_2_, kg_splat(0.0f)), kg_select(at_19_ < kg_splati((int32_t)args->size_D_3_), kg_window_bf16(x_3_ + at_6_, d_ - args->size_D_1_ - args->size_D_2_, args->size_D_3_, kg_splat(0.0f)), kg_select(at_20_ < kg_splati((int32_t)args->size_D_4_), kg_window_bf16(x_4_ + at_8_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_, args->size_D_4_, kg_splat(0.0f)), kg_select(at_21_ < kg_splati((int32_t)args->size_D_5_), kg_window_bf16(x_5_ + at_10_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_, args->size_D_5_, kg_splat(0.0f)), kg_select(at_22_ < kg_splati((int32_t)args->size_D_6_), kg_window_bf16(x_6_ + at_12_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_, args->size_D_6_, kg_splat(0.0f)), kg_select(at_23_ < kg_splati((int32_t)args->size_D_7_), kg_window_bf16(x_7_ + at_14_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_, args->size_D_7_, kg_splat(0.0f)), kg_window_bf16(x_8_ + at_15_, d_ - args->size_D_1_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ - args->size_D_7_, args->size_D_8_, kg_splat(0.0f))))))))), to_2_ - d_);
-			}
-		}
+		const int64_t end_ = kgi_max(kgi_min(to_2_, args->size_D_1_), from_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + from_2_), args->size_D_, x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, 1, to_ - from_, end_ - from_2_);
+		const int64_t end_2_ = kgi_max(kgi_min(to_2_, at_), end_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_), args->size_D_, x_2_ + (at_2_ + args->size_D_2_ * from_ + end_), args->size_D_2_, 1, to_ - from_, end_2_ - end_);
+		const int64_t end_3_ = kgi_max(kgi_min(to_2_, at_3_), end_2_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_2_), args->size_D_, x_3_ + (at_2_ - args->size_D_2_ + args->size_D_3_ * from_ + end_2_), args->size_D_3_, 1, to_ - from_, end_3_ - end_2_);
+		const int64_t end_4_ = kgi_max(kgi_min(to_2_, at_4_), end_3_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_3_), args->size_D_, x_4_ + (at_2_ - args->size_D_2_ - args->size_D_3_ + args->size_D_4_ * from_ + end_3_), args->size_D_4_, 1, to_ - from_, end_4_ - end_3_);
+		const int64_t end_5_ = kgi_max(kgi_min(to_2_, at_5_), end_4_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_4_), args->size_D_, x_5_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ + args->size_D_5_ * from_ + end_4_), args->size_D_5_, 1, to_ - from_, end_5_ - end_4_);
+		const int64_t end_6_ = kgi_max(kgi_min(to_2_, at_6_), end_5_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_5_), args->size_D_, x_6_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ + args->size_D_6_ * from_ + end_5_), args->size_D_6_, 1, to_ - from_, end_6_ - end_5_);
+		const int64_t end_7_ = kgi_max(kgi_min(to_2_, at_7_), end_6_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_6_), args->size_D_, x_7_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ + args->size_D_7_ * from_ + end_6_), args->size_D_7_, 1, to_ - from_, end_7_ - end_6_);
+		kg_move_16(y_ + (args->size_D_ * from_ + end_7_), args->size_D_, x_8_ + (at_8_ + args->size_D_8_ * from_ + end_7_), args->size_D_8_, 1, to_ - from_, to_2_ - end_7_);
 	}
 }
 
@@ -1516,17 +1294,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_1_f32)(const kg_call *call, int64_t 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_1_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_1_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, d_y_ + (args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1543,17 +1311,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_1_f16)(const kg_call *call, int64_t 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_1_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_1_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, d_y_ + (args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1570,17 +1328,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_1_bf16)(const kg_call *call, int64_t
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_1_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_1_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_1_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, d_y_ + (args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1597,17 +1345,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_f32_2)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_2_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_2_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_2_ + (args->size_D_2_ * from_ + from_2_), args->size_D_2_, d_y_ + (args->size_D_1_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1624,17 +1362,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_f16_2)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_2_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_2_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_2_ + (args->size_D_2_ * from_ + from_2_), args->size_D_2_, d_y_ + (args->size_D_1_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1651,17 +1379,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_2_bf16_2)(const kg_call *call, int64
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_2_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_2_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_2_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_2_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_2_ + (args->size_D_2_ * from_ + from_2_), args->size_D_2_, d_y_ + (args->size_D_1_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1671,6 +1389,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_f32_3)(const kg_call *call, int64_
 	float *restrict d_x_3_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_3_f32_3_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
@@ -1678,17 +1397,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_f32_3)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_3_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_3_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_3_ + (args->size_D_3_ * from_ + from_2_), args->size_D_3_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1698,6 +1407,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_f16_3)(const kg_call *call, int64_
 	kg_f16 *restrict d_x_3_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_3_f16_3_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
@@ -1705,17 +1415,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_f16_3)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_3_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_3_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_3_ + (args->size_D_3_ * from_ + from_2_), args->size_D_3_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1725,6 +1425,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_bf16_3)(const kg_call *call, int64
 	kg_bf16 *restrict d_x_3_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_3_bf16_3_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_3_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_3_ + 4095) / 4096);
@@ -1732,17 +1433,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_3_bf16_3)(const kg_call *call, int64
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_3_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_3_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_3_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_3_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_3_ + (args->size_D_3_ * from_ + from_2_), args->size_D_3_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1752,6 +1443,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_f32_4)(const kg_call *call, int64_
 	float *restrict d_x_4_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_4_f32_4_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
@@ -1759,17 +1451,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_f32_4)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_4_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_4_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_4_ + (args->size_D_4_ * from_ + from_2_), args->size_D_4_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1779,6 +1461,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_f16_4)(const kg_call *call, int64_
 	kg_f16 *restrict d_x_4_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_4_f16_4_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
@@ -1786,17 +1469,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_f16_4)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_4_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_4_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_4_ + (args->size_D_4_ * from_ + from_2_), args->size_D_4_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1806,6 +1479,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_bf16_4)(const kg_call *call, int64
 	kg_bf16 *restrict d_x_4_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_4_bf16_4_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_4_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_4_ + 4095) / 4096);
@@ -1813,17 +1487,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_4_bf16_4)(const kg_call *call, int64
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_4_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_4_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_4_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_4_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_4_ + (args->size_D_4_ * from_ + from_2_), args->size_D_4_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1833,6 +1497,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_f32_5)(const kg_call *call, int64_
 	float *restrict d_x_5_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_5_f32_5_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
@@ -1840,17 +1505,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_f32_5)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_5_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_5_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_5_ + (args->size_D_5_ * from_ + from_2_), args->size_D_5_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1860,6 +1515,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_5)(const kg_call *call, int64_
 	kg_f16 *restrict d_x_5_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_5_f16_5_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
@@ -1867,17 +1523,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_f16_5)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_5_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_5_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_5_ + (args->size_D_5_ * from_ + from_2_), args->size_D_5_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1887,6 +1533,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_bf16_5)(const kg_call *call, int64
 	kg_bf16 *restrict d_x_5_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_5_bf16_5_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_5_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_5_ + 4095) / 4096);
@@ -1894,17 +1541,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_5_bf16_5)(const kg_call *call, int64
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_5_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_5_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_5_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_5_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_5_ + (args->size_D_5_ * from_ + from_2_), args->size_D_5_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1914,6 +1551,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_6)(const kg_call *call, int64_
 	float *restrict d_x_6_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_6_f32_6_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
@@ -1921,17 +1559,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_f32_6)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_6_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_6_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_6_ + (args->size_D_6_ * from_ + from_2_), args->size_D_6_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1941,6 +1569,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_6)(const kg_call *call, int64_
 	kg_f16 *restrict d_x_6_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_6_f16_6_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
@@ -1948,17 +1577,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_f16_6)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_6_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_6_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_6_ + (args->size_D_6_ * from_ + from_2_), args->size_D_6_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1968,6 +1587,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_6)(const kg_call *call, int64
 	kg_bf16 *restrict d_x_6_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_6_bf16_6_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_6_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_6_ + 4095) / 4096);
@@ -1975,17 +1595,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_6_bf16_6)(const kg_call *call, int64
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_6_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_6_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_6_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_6_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_6_ + (args->size_D_6_ * from_ + from_2_), args->size_D_6_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1995,6 +1605,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_7)(const kg_call *call, int64_
 	float *restrict d_x_7_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_7_f32_7_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_7_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_7_ + 4095) / 4096);
@@ -2002,17 +1613,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_f32_7)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_7_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_7_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_7_ + (args->size_D_7_ * from_ + from_2_), args->size_D_7_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -2022,6 +1623,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_7)(const kg_call *call, int64_
 	kg_f16 *restrict d_x_7_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_7_f16_7_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_7_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_7_ + 4095) / 4096);
@@ -2029,17 +1631,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_f16_7)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_7_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_7_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_7_ + (args->size_D_7_ * from_ + from_2_), args->size_D_7_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -2049,6 +1641,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_7)(const kg_call *call, int64
 	kg_bf16 *restrict d_x_7_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_7_bf16_7_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_7_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_7_ + 4095) / 4096);
@@ -2056,17 +1649,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_7_bf16_7)(const kg_call *call, int64
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_7_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_7_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_7_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_7_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_7_ + (args->size_D_7_ * from_ + from_2_), args->size_D_7_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -2076,6 +1659,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_8)(const kg_call *call, int64_
 	float *restrict d_x_8_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_8_f32_8_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_8_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_8_ + 4095) / 4096);
@@ -2083,17 +1667,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_f32_8)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_8_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_8_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_8_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_8_ + at_2_ + d_, kg_window_f32(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_8_ + (args->size_D_8_ * from_ + from_2_), args->size_D_8_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -2103,6 +1677,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_8)(const kg_call *call, int64_
 	kg_f16 *restrict d_x_8_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_8_f16_8_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_8_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_8_ + 4095) / 4096);
@@ -2110,17 +1685,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_f16_8)(const kg_call *call, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_8_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_8_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_8_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_8_ + at_2_ + d_, kg_window_f16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_8_ + (args->size_D_8_ * from_ + from_2_), args->size_D_8_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -2130,6 +1695,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_8)(const kg_call *call, int64
 	kg_bf16 *restrict d_x_8_ = call->buf[1];
 	const kg_dd4f7221_concat_grad_8_bf16_8_args *args = call->block;
 	(void)args;
+	const int64_t at_ = args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_8_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_8_ + 4095) / 4096);
@@ -2137,17 +1703,7 @@ static void KG_NAME(kg_dd4f7221_concat_grad_8_bf16_8)(const kg_call *call, int64
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_8_);
-		for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-			int64_t d_ = from_2_;
-			const int64_t at_ = i_R_ * args->size_D_;
-			const int64_t at_2_ = i_R_ * args->size_D_8_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_8_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_8_ + at_2_ + d_, kg_window_bf16(d_y_ + at_, d_ + args->size_D_1_ + args->size_D_2_ + args->size_D_3_ + args->size_D_4_ + args->size_D_5_ + args->size_D_6_ + args->size_D_7_, args->size_D_, kg_splat(0.0f)), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_8_ + (args->size_D_8_ * from_ + from_2_), args->size_D_8_, d_y_ + (at_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

@@ -53,13 +53,7 @@ static void KG_NAME(kg_dd4f7221_copy_f32)(const kg_call *call, int64_t lo, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(y_ + d_, kg_load_f32(x_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(y_ + d_, kg_loadn_f32(x_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_32(y_ + from_, 0, x_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -72,13 +66,7 @@ static void KG_NAME(kg_dd4f7221_copy_f16)(const kg_call *call, int64_t lo, int64
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f16(y_ + d_, kg_load_f16(x_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f16(y_ + d_, kg_loadn_f16(x_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(y_ + from_, 0, x_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -91,13 +79,7 @@ static void KG_NAME(kg_dd4f7221_copy_bf16)(const kg_call *call, int64_t lo, int6
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_bf16(y_ + d_, kg_load_bf16(x_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_bf16(y_ + d_, kg_loadn_bf16(x_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(y_ + from_, 0, x_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -110,13 +92,7 @@ static void KG_NAME(kg_dd4f7221_copy_grad_f32)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_x_ + d_, kg_load_f32(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_x_ + d_, kg_loadn_f32(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_32(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -129,13 +105,7 @@ static void KG_NAME(kg_dd4f7221_copy_grad_f16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f16(d_x_ + d_, kg_load_f16(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_f16(d_x_ + d_, kg_loadn_f16(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 
@@ -148,13 +118,7 @@ static void KG_NAME(kg_dd4f7221_copy_grad_bf16)(const kg_call *call, int64_t lo,
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_bf16(d_x_ + d_, kg_load_bf16(d_y_ + d_));
-		}
-		if (d_ < to_) {
-			kg_storen_bf16(d_x_ + d_, kg_loadn_bf16(d_y_ + d_, to_ - d_), to_ - d_);
-		}
+		kg_move_16(d_x_ + from_, 0, d_y_ + from_, 0, 1, 1, to_ - from_);
 	}
 }
 

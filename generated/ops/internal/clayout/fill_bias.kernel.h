@@ -82,27 +82,7 @@ static void KG_NAME(kg_dd4f7221_fill_bias_f32)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const float b_2_ = kg_ld_f32(b_);
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(y_ + d_ * args->size_N_ + 0, kg_splat(b_2_));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(y_ + d_ * args->size_N_ + 0, kg_splat(b_2_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_M_ * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(y_ + at_ + d_2_, kg_load_f32(b_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(y_ + at_ + d_2_, kg_loadn_f32(b_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(y_ + (args->size_N_ * from_ + from_2_), args->size_N_, b_ + from_2_, 0, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -119,27 +99,7 @@ static void KG_NAME(kg_dd4f7221_fill_bias_f16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const float b_2_ = kg_ld_f16(b_);
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(y_ + d_ * args->size_N_ + 0, kg_splat(b_2_));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(y_ + d_ * args->size_N_ + 0, kg_splat(b_2_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_M_ * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(y_ + at_ + d_2_, kg_load_f16(b_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(y_ + at_ + d_2_, kg_loadn_f16(b_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(y_ + (args->size_N_ * from_ + from_2_), args->size_N_, b_ + from_2_, 0, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -156,27 +116,7 @@ static void KG_NAME(kg_dd4f7221_fill_bias_bf16)(const kg_call *call, int64_t lo,
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const float b_2_ = kg_ld_bf16(b_);
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(y_ + d_ * args->size_N_ + 0, kg_splat(b_2_));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(y_ + d_ * args->size_N_ + 0, kg_splat(b_2_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_M_ * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(y_ + at_ + d_2_, kg_load_bf16(b_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(y_ + at_ + d_2_, kg_loadn_bf16(b_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(y_ + (args->size_N_ * from_ + from_2_), args->size_N_, b_ + from_2_, 0, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

@@ -80,7 +80,7 @@ static void KG_NAME(kg_dd4f7221_pad_f32)(const kg_call *call, int64_t lo, int64_
 	(void)args;
 	const int64_t at_ = args->before_;
 	const int64_t at_2_ = at_ + args->size_L_;
-	const float t_3_ = args->value_;
+	const float t_ = args->value_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -90,21 +90,11 @@ static void KG_NAME(kg_dd4f7221_pad_f32)(const kg_call *call, int64_t lo, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_3_ = i_4_ * args->size_L_;
-		const int64_t at_5_ = i_4_ * args->size_N_;
-		for (int64_t i_N_ = from_; i_N_ < to_; i_N_++) {
-			int64_t d_ = from_2_;
-			const int t_ = i_N_ >= at_ && i_N_ < at_2_;
-			const int t_2_ = i_N_ - at_ >= 0 && i_N_ - at_ < args->size_L_;
-			const int64_t at_4_ = (at_3_ + (i_N_ - at_)) * args->size_D_;
-			const int64_t at_6_ = (at_5_ + i_N_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(y_ + at_6_ + d_, t_ ? t_2_ ? kg_load_f32(x_ + at_4_ + d_) : kg_splat(0.0f) : kg_splat(t_3_));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(y_ + at_6_ + d_, t_ ? t_2_ ? kg_loadn_f32(x_ + at_4_ + d_, to_2_ - d_) : kg_splat(0.0f) : kg_splat(t_3_), to_2_ - d_);
-			}
-		}
+		const int64_t begin_ = kgi_min(kgi_max(from_, at_), to_);
+		kg_repeat_f32(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, t_, begin_ - from_, to_2_ - from_2_);
+		const int64_t end_ = kgi_max(kgi_min(to_, at_2_), begin_);
+		kg_move_32(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * begin_ + from_2_), args->size_D_, x_ + ((i_4_ * args->size_L_ - at_) * args->size_D_ + args->size_D_ * begin_ + from_2_), args->size_D_, 1, end_ - begin_, to_2_ - from_2_);
+		kg_repeat_f32(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * end_ + from_2_), args->size_D_, t_, to_ - end_, to_2_ - from_2_);
 	}
 }
 
@@ -116,7 +106,7 @@ static void KG_NAME(kg_dd4f7221_pad_f16)(const kg_call *call, int64_t lo, int64_
 	(void)args;
 	const int64_t at_ = args->before_;
 	const int64_t at_2_ = at_ + args->size_L_;
-	const float t_3_ = args->value_;
+	const float t_ = args->value_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -126,21 +116,11 @@ static void KG_NAME(kg_dd4f7221_pad_f16)(const kg_call *call, int64_t lo, int64_
 		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_3_ = i_4_ * args->size_L_;
-		const int64_t at_5_ = i_4_ * args->size_N_;
-		for (int64_t i_N_ = from_; i_N_ < to_; i_N_++) {
-			int64_t d_ = from_2_;
-			const int t_ = i_N_ >= at_ && i_N_ < at_2_;
-			const int t_2_ = i_N_ - at_ >= 0 && i_N_ - at_ < args->size_L_;
-			const int64_t at_4_ = (at_3_ + (i_N_ - at_)) * args->size_D_;
-			const int64_t at_6_ = (at_5_ + i_N_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(y_ + at_6_ + d_, t_ ? t_2_ ? kg_load_f16(x_ + at_4_ + d_) : kg_splat(0.0f) : kg_splat(t_3_));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(y_ + at_6_ + d_, t_ ? t_2_ ? kg_loadn_f16(x_ + at_4_ + d_, to_2_ - d_) : kg_splat(0.0f) : kg_splat(t_3_), to_2_ - d_);
-			}
-		}
+		const int64_t begin_ = kgi_min(kgi_max(from_, at_), to_);
+		kg_repeat_f16(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, t_, begin_ - from_, to_2_ - from_2_);
+		const int64_t end_ = kgi_max(kgi_min(to_, at_2_), begin_);
+		kg_move_16(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * begin_ + from_2_), args->size_D_, x_ + ((i_4_ * args->size_L_ - at_) * args->size_D_ + args->size_D_ * begin_ + from_2_), args->size_D_, 1, end_ - begin_, to_2_ - from_2_);
+		kg_repeat_f16(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * end_ + from_2_), args->size_D_, t_, to_ - end_, to_2_ - from_2_);
 	}
 }
 
@@ -152,7 +132,7 @@ static void KG_NAME(kg_dd4f7221_pad_bf16)(const kg_call *call, int64_t lo, int64
 	(void)args;
 	const int64_t at_ = args->before_;
 	const int64_t at_2_ = at_ + args->size_L_;
-	const float t_3_ = args->value_;
+	const float t_ = args->value_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
 		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
@@ -162,21 +142,11 @@ static void KG_NAME(kg_dd4f7221_pad_bf16)(const kg_call *call, int64_t lo, int64
 		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_3_ = i_4_ * args->size_L_;
-		const int64_t at_5_ = i_4_ * args->size_N_;
-		for (int64_t i_N_ = from_; i_N_ < to_; i_N_++) {
-			int64_t d_ = from_2_;
-			const int t_ = i_N_ >= at_ && i_N_ < at_2_;
-			const int t_2_ = i_N_ - at_ >= 0 && i_N_ - at_ < args->size_L_;
-			const int64_t at_4_ = (at_3_ + (i_N_ - at_)) * args->size_D_;
-			const int64_t at_6_ = (at_5_ + i_N_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(y_ + at_6_ + d_, t_ ? t_2_ ? kg_load_bf16(x_ + at_4_ + d_) : kg_splat(0.0f) : kg_splat(t_3_));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(y_ + at_6_ + d_, t_ ? t_2_ ? kg_loadn_bf16(x_ + at_4_ + d_, to_2_ - d_) : kg_splat(0.0f) : kg_splat(t_3_), to_2_ - d_);
-			}
-		}
+		const int64_t begin_ = kgi_min(kgi_max(from_, at_), to_);
+		kg_repeat_bf16(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, t_, begin_ - from_, to_2_ - from_2_);
+		const int64_t end_ = kgi_max(kgi_min(to_, at_2_), begin_);
+		kg_move_16(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * begin_ + from_2_), args->size_D_, x_ + ((i_4_ * args->size_L_ - at_) * args->size_D_ + args->size_D_ * begin_ + from_2_), args->size_D_, 1, end_ - begin_, to_2_ - from_2_);
+		kg_repeat_bf16(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * end_ + from_2_), args->size_D_, t_, to_ - end_, to_2_ - from_2_);
 	}
 }
 
@@ -196,20 +166,7 @@ static void KG_NAME(kg_dd4f7221_pad_grad_f32)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		const int64_t at_4_ = i_4_ * args->size_L_;
-		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			int64_t d_ = from_2_;
-			const int t_ = i_L_ + at_ >= 0 && i_L_ + at_ < args->size_N_;
-			const int64_t at_3_ = (at_2_ + (i_L_ + at_)) * args->size_D_;
-			const int64_t at_5_ = (at_4_ + i_L_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_ + at_5_ + d_, t_ ? kg_load_f32(d_y_ + at_3_ + d_) : kg_splat(0.0f));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f32(d_x_ + at_5_ + d_, t_ ? kg_loadn_f32(d_y_ + at_3_ + d_, to_2_ - d_) : kg_splat(0.0f), to_2_ - d_);
-			}
-		}
+		kg_move_32(d_x_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, d_y_ + ((i_4_ * args->size_N_ + at_) * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -229,20 +186,7 @@ static void KG_NAME(kg_dd4f7221_pad_grad_f16)(const kg_call *call, int64_t lo, i
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		const int64_t at_4_ = i_4_ * args->size_L_;
-		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			int64_t d_ = from_2_;
-			const int t_ = i_L_ + at_ >= 0 && i_L_ + at_ < args->size_N_;
-			const int64_t at_3_ = (at_2_ + (i_L_ + at_)) * args->size_D_;
-			const int64_t at_5_ = (at_4_ + i_L_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_ + at_5_ + d_, t_ ? kg_load_f16(d_y_ + at_3_ + d_) : kg_splat(0.0f));
-			}
-			if (d_ < to_2_) {
-				kg_storen_f16(d_x_ + at_5_ + d_, t_ ? kg_loadn_f16(d_y_ + at_3_ + d_, to_2_ - d_) : kg_splat(0.0f), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, d_y_ + ((i_4_ * args->size_N_ + at_) * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -262,20 +206,7 @@ static void KG_NAME(kg_dd4f7221_pad_grad_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_2_ = i_4_ * args->size_N_;
-		const int64_t at_4_ = i_4_ * args->size_L_;
-		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			int64_t d_ = from_2_;
-			const int t_ = i_L_ + at_ >= 0 && i_L_ + at_ < args->size_N_;
-			const int64_t at_3_ = (at_2_ + (i_L_ + at_)) * args->size_D_;
-			const int64_t at_5_ = (at_4_ + i_L_) * args->size_D_;
-			for (; d_ < to_2_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_ + at_5_ + d_, t_ ? kg_load_bf16(d_y_ + at_3_ + d_) : kg_splat(0.0f));
-			}
-			if (d_ < to_2_) {
-				kg_storen_bf16(d_x_ + at_5_ + d_, t_ ? kg_loadn_bf16(d_y_ + at_3_ + d_, to_2_ - d_) : kg_splat(0.0f), to_2_ - d_);
-			}
-		}
+		kg_move_16(d_x_ + (i_4_ * args->size_L_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, d_y_ + ((i_4_ * args->size_N_ + at_) * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

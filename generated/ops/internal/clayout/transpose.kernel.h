@@ -65,36 +65,13 @@ static void KG_NAME(kg_dd4f7221_transpose_f32)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_M_ + 63) / 64);
 		const int64_t i_2_ = item_ / ((args->size_M_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
+		const int64_t i_3_ = i_2_ % ((args->size_N_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_N_ + 255) / 256);
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_N_);
 		const int64_t from_2_ = i_ * 64;
 		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_M_);
-		if (args->size_M_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = (i_4_ * args->size_M_ + 0) * args->size_N_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(y_ + (at_2_ + d_) * args->size_M_ + 0, kg_load_f32(x_ + at_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(y_ + (at_2_ + d_) * args->size_M_ + 0, kg_loadn_f32(x_ + at_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t i_N_ = from_; i_N_ < to_; i_N_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_5_ = (at_4_ + i_N_) * args->size_M_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(y_ + at_5_ + d_2_, kg_gather_f32(x_ + (at_3_ + d_2_) * args->size_N_ + i_N_, args->size_N_, KG_W));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(y_ + at_5_ + d_2_, kg_gather_f32(x_ + (at_3_ + d_2_) * args->size_N_ + i_N_, args->size_N_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(y_ + (i_4_ * args->size_N_ * args->size_M_ + args->size_M_ * from_ + from_2_), args->size_M_, x_ + (i_4_ * args->size_M_ * args->size_N_ + from_ + args->size_N_ * from_2_), 1, args->size_N_, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -107,36 +84,13 @@ static void KG_NAME(kg_dd4f7221_transpose_f16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_M_ + 63) / 64);
 		const int64_t i_2_ = item_ / ((args->size_M_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
+		const int64_t i_3_ = i_2_ % ((args->size_N_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_N_ + 255) / 256);
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_N_);
 		const int64_t from_2_ = i_ * 64;
 		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_M_);
-		if (args->size_M_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = (i_4_ * args->size_M_ + 0) * args->size_N_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(y_ + (at_2_ + d_) * args->size_M_ + 0, kg_load_f16(x_ + at_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(y_ + (at_2_ + d_) * args->size_M_ + 0, kg_loadn_f16(x_ + at_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t i_N_ = from_; i_N_ < to_; i_N_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_5_ = (at_4_ + i_N_) * args->size_M_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(y_ + at_5_ + d_2_, kg_gather_f16(x_ + (at_3_ + d_2_) * args->size_N_ + i_N_, args->size_N_, KG_W));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(y_ + at_5_ + d_2_, kg_gather_f16(x_ + (at_3_ + d_2_) * args->size_N_ + i_N_, args->size_N_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(y_ + (i_4_ * args->size_N_ * args->size_M_ + args->size_M_ * from_ + from_2_), args->size_M_, x_ + (i_4_ * args->size_M_ * args->size_N_ + from_ + args->size_N_ * from_2_), 1, args->size_N_, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -149,36 +103,13 @@ static void KG_NAME(kg_dd4f7221_transpose_bf16)(const kg_call *call, int64_t lo,
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_M_ + 63) / 64);
 		const int64_t i_2_ = item_ / ((args->size_M_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
+		const int64_t i_3_ = i_2_ % ((args->size_N_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_N_ + 255) / 256);
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_N_);
 		const int64_t from_2_ = i_ * 64;
 		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_M_);
-		if (args->size_M_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = (i_4_ * args->size_M_ + 0) * args->size_N_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(y_ + (at_2_ + d_) * args->size_M_ + 0, kg_load_bf16(x_ + at_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(y_ + (at_2_ + d_) * args->size_M_ + 0, kg_loadn_bf16(x_ + at_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t i_N_ = from_; i_N_ < to_; i_N_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_5_ = (at_4_ + i_N_) * args->size_M_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(y_ + at_5_ + d_2_, kg_gather_bf16(x_ + (at_3_ + d_2_) * args->size_N_ + i_N_, args->size_N_, KG_W));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(y_ + at_5_ + d_2_, kg_gather_bf16(x_ + (at_3_ + d_2_) * args->size_N_ + i_N_, args->size_N_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(y_ + (i_4_ * args->size_N_ * args->size_M_ + args->size_M_ * from_ + from_2_), args->size_M_, x_ + (i_4_ * args->size_M_ * args->size_N_ + from_ + args->size_N_ * from_2_), 1, args->size_N_, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -191,36 +122,13 @@ static void KG_NAME(kg_dd4f7221_transpose_grad_f32)(const kg_call *call, int64_t
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
+		const int64_t i_3_ = i_2_ % ((args->size_M_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_M_ + 255) / 256);
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_M_);
 		const int64_t from_2_ = i_ * 64;
 		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = (i_4_ * args->size_N_ + 0) * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_ + (at_2_ + d_) * args->size_N_ + 0, kg_load_f32(d_y_ + at_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_x_ + (at_2_ + d_) * args->size_N_ + 0, kg_loadn_f32(d_y_ + at_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_N_;
-			const int64_t at_4_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_5_ = (at_4_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_x_ + at_5_ + d_2_, kg_gather_f32(d_y_ + (at_3_ + d_2_) * args->size_M_ + i_M_, args->size_M_, KG_W));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_x_ + at_5_ + d_2_, kg_gather_f32(d_y_ + (at_3_ + d_2_) * args->size_M_ + i_M_, args->size_M_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(d_x_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_y_ + (i_4_ * args->size_N_ * args->size_M_ + from_ + args->size_M_ * from_2_), 1, args->size_M_, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -233,36 +141,13 @@ static void KG_NAME(kg_dd4f7221_transpose_grad_f16)(const kg_call *call, int64_t
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
+		const int64_t i_3_ = i_2_ % ((args->size_M_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_M_ + 255) / 256);
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_M_);
 		const int64_t from_2_ = i_ * 64;
 		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = (i_4_ * args->size_N_ + 0) * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_ + (at_2_ + d_) * args->size_N_ + 0, kg_load_f16(d_y_ + at_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_x_ + (at_2_ + d_) * args->size_N_ + 0, kg_loadn_f16(d_y_ + at_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_N_;
-			const int64_t at_4_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_5_ = (at_4_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_x_ + at_5_ + d_2_, kg_gather_f16(d_y_ + (at_3_ + d_2_) * args->size_M_ + i_M_, args->size_M_, KG_W));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_x_ + at_5_ + d_2_, kg_gather_f16(d_y_ + (at_3_ + d_2_) * args->size_M_ + i_M_, args->size_M_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_x_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_y_ + (i_4_ * args->size_N_ * args->size_M_ + from_ + args->size_M_ * from_2_), 1, args->size_M_, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -275,36 +160,13 @@ static void KG_NAME(kg_dd4f7221_transpose_grad_bf16)(const kg_call *call, int64_
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
+		const int64_t i_3_ = i_2_ % ((args->size_M_ + 255) / 256);
+		const int64_t i_4_ = i_2_ / ((args->size_M_ + 255) / 256);
+		const int64_t from_ = i_3_ * 256;
+		const int64_t to_ = kgi_min(from_ + 256, args->size_M_);
 		const int64_t from_2_ = i_ * 64;
 		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = (i_4_ * args->size_N_ + 0) * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_ + (at_2_ + d_) * args->size_N_ + 0, kg_load_bf16(d_y_ + at_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_x_ + (at_2_ + d_) * args->size_N_ + 0, kg_loadn_bf16(d_y_ + at_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_N_;
-			const int64_t at_4_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_5_ = (at_4_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_x_ + at_5_ + d_2_, kg_gather_bf16(d_y_ + (at_3_ + d_2_) * args->size_M_ + i_M_, args->size_M_, KG_W));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_x_ + at_5_ + d_2_, kg_gather_bf16(d_y_ + (at_3_ + d_2_) * args->size_M_ + i_M_, args->size_M_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_x_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_y_ + (i_4_ * args->size_N_ * args->size_M_ + from_ + args->size_M_ * from_2_), 1, args->size_M_, to_ - from_, to_2_ - from_2_);
 	}
 }
 

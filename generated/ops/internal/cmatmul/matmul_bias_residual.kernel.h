@@ -1169,28 +1169,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5)(const kg_cal
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_f32(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_f32(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_residual_ + at_3_ + d_2_, kg_load_f32(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_residual_ + at_3_ + d_2_, kg_loadn_f32(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(d_residual_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_c_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1382,28 +1361,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5)(const kg_cal
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_f16(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_f16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_residual_ + at_3_ + d_2_, kg_load_f16(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_residual_ + at_3_ + d_2_, kg_loadn_f16(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_residual_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_c_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -1595,28 +1553,7 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5)(const kg_ca
 		const int64_t to_ = kgi_min(from_ + 16, args->size_M_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_N_);
-		if (args->size_N_ == 1) {
-			int64_t d_ = from_;
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_load_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_residual_ + (at_ + d_) * args->size_N_ + 0, kg_loadn_bf16(d_c_ + (at_ + d_) * args->size_N_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t i_M_ = from_; i_M_ < to_; i_M_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_3_ = (at_2_ + i_M_) * args->size_N_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_residual_ + at_3_ + d_2_, kg_load_bf16(d_c_ + at_3_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_residual_ + at_3_ + d_2_, kg_loadn_bf16(d_c_ + at_3_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_residual_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_c_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

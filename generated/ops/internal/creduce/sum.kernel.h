@@ -162,17 +162,10 @@ static void KG_NAME(kg_dd4f7221_sum_grad_f32)(const kg_call *call, int64_t lo, i
 	float *restrict d_x_ = call->buf[1];
 	const kg_dd4f7221_sum_grad_f32_args *args = call->block;
 	(void)args;
-	const float d_y_2_ = kg_ld_f32(d_y_);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_x_ + d_, kg_splat(d_y_2_));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_x_ + d_, kg_splat(d_y_2_), to_ - d_);
-		}
+		kg_move_32(d_x_ + from_, 0, d_y_ + 0, 0, 0, 1, to_ - from_);
 	}
 }
 
@@ -186,13 +179,7 @@ static void KG_NAME(kg_dd4f7221_sum_grad_f16)(const kg_call *call, int64_t lo, i
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f16(d_x_ + d_, kg_splat(d_y_2_));
-		}
-		if (d_ < to_) {
-			kg_storen_f16(d_x_ + d_, kg_splat(d_y_2_), to_ - d_);
-		}
+		kg_repeat_f16(d_x_ + from_, 0, d_y_2_, 1, to_ - from_);
 	}
 }
 
@@ -206,13 +193,7 @@ static void KG_NAME(kg_dd4f7221_sum_grad_bf16)(const kg_call *call, int64_t lo, 
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 4096;
 		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_bf16(d_x_ + d_, kg_splat(d_y_2_));
-		}
-		if (d_ < to_) {
-			kg_storen_bf16(d_x_ + d_, kg_splat(d_y_2_), to_ - d_);
-		}
+		kg_repeat_bf16(d_x_ + from_, 0, d_y_2_, 1, to_ - from_);
 	}
 }
 

@@ -1187,6 +1187,7 @@ KG_FN vi kg_to_int(vf x) {
  *   kg_storen_T(p, v, n)      u8 keeps the low byte
  *   kg_gather_T(p, s, n)    p[0], p[s], ... p[(n-1)*s], the other lanes 0
  *   kg_ld_T(p), kg_st_T(p, x)  one element
+ *   kg_repeat_T(p, ld, x, rows, cols)  x in rows of cols elements, ld apart
  * The n forms touch nothing beyond n elements and take n = 0.
  *
  * kg_stream_f32(p, v) stores past the caches, p aligned to KG_W*4 bytes; it
@@ -1279,6 +1280,28 @@ KG_FN void kg_st_i32(int32_t *p, int32_t x) {
 }
 KG_FN void kg_st_u8(uint8_t *p, int32_t x) {
 	*p = (uint8_t)x;
+}
+
+KG_FN void kg_repeat_f32(float *p, int64_t ld, float x, int64_t rows, int64_t cols) {
+	uint32_t bits;
+	memcpy(&bits, &x, sizeof bits);
+	kg_fill_32(p, ld, bits, rows, cols);
+}
+KG_FN void kg_repeat_f16(kg_f16 *p, int64_t ld, float x, int64_t rows, int64_t cols) {
+	kg_f16 bits;
+	kg_st_f16(&bits, x);
+	kg_fill_16(p, ld, bits, rows, cols);
+}
+KG_FN void kg_repeat_bf16(kg_bf16 *p, int64_t ld, float x, int64_t rows, int64_t cols) {
+	kg_bf16 bits;
+	kg_st_bf16(&bits, x);
+	kg_fill_16(p, ld, bits, rows, cols);
+}
+KG_FN void kg_repeat_i32(int32_t *p, int64_t ld, int32_t x, int64_t rows, int64_t cols) {
+	kg_fill_32(p, ld, (uint32_t)x, rows, cols);
+}
+KG_FN void kg_repeat_u8(uint8_t *p, int64_t ld, int32_t x, int64_t rows, int64_t cols) {
+	kg_fill_8(p, ld, (uint8_t)x, rows, cols);
 }
 
 /* kg_window_T loads the elements at, at+1, ... of a row of len elements, and

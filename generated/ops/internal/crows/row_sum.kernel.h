@@ -138,27 +138,7 @@ static void KG_NAME(kg_dd4f7221_row_sum_grad_f32)(const kg_call *call, int64_t l
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_x_ + d_ * args->size_D_ + 0, kg_load_f32(d_y_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_x_ + d_ * args->size_D_ + 0, kg_loadn_f32(d_y_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-				int64_t d_2_ = from_2_;
-				const float d_y_2_ = kg_ld_f32(d_y_ + i_R_);
-				const int64_t at_ = i_R_ * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_x_ + at_ + d_2_, kg_splat(d_y_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_x_ + at_ + d_2_, kg_splat(d_y_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_32(d_x_ + (args->size_D_ * from_ + from_2_), args->size_D_, d_y_ + from_, 1, 0, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -175,27 +155,7 @@ static void KG_NAME(kg_dd4f7221_row_sum_grad_f16)(const kg_call *call, int64_t l
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_x_ + d_ * args->size_D_ + 0, kg_load_f16(d_y_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_x_ + d_ * args->size_D_ + 0, kg_loadn_f16(d_y_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-				int64_t d_2_ = from_2_;
-				const float d_y_2_ = kg_ld_f16(d_y_ + i_R_);
-				const int64_t at_ = i_R_ * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_x_ + at_ + d_2_, kg_splat(d_y_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_x_ + at_ + d_2_, kg_splat(d_y_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_x_ + (args->size_D_ * from_ + from_2_), args->size_D_, d_y_ + from_, 1, 0, to_ - from_, to_2_ - from_2_);
 	}
 }
 
@@ -212,27 +172,7 @@ static void KG_NAME(kg_dd4f7221_row_sum_grad_bf16)(const kg_call *call, int64_t 
 		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_x_ + d_ * args->size_D_ + 0, kg_load_bf16(d_y_ + d_));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_x_ + d_ * args->size_D_ + 0, kg_loadn_bf16(d_y_ + d_, to_ - d_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_R_ = from_; i_R_ < to_; i_R_++) {
-				int64_t d_2_ = from_2_;
-				const float d_y_2_ = kg_ld_bf16(d_y_ + i_R_);
-				const int64_t at_ = i_R_ * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_x_ + at_ + d_2_, kg_splat(d_y_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_x_ + at_ + d_2_, kg_splat(d_y_2_), to_2_ - d_2_);
-				}
-			}
-		}
+		kg_move_16(d_x_ + (args->size_D_ * from_ + from_2_), args->size_D_, d_y_ + from_, 1, 0, to_ - from_, to_2_ - from_2_);
 	}
 }
 
