@@ -115,7 +115,7 @@ var (
 		{name: "names", kind: textsKind, doc: "Names of steps whose values are results as well."},
 		{name: "lazy", kind: textsKind, doc: "Names of steps that are kept where a gradient reads them, and are no results."},
 	}
-	gradKeys  = []key{
+	gradKeys = []key{
 		{name: "wrt", kind: textsKind, doc: "The inputs that the gradient is taken with respect to."},
 		{name: "from", kind: textsKind, doc: "The outputs that carry a cotangent; default: all float outputs but saved ones."},
 		{name: "name", doc: "The public name; default: NAME_grad."},
