@@ -150,7 +150,7 @@ var fillBiasGradOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{0}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
 		}, {
@@ -172,7 +172,7 @@ var fillBiasGradOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{0}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
 		}, {
@@ -194,7 +194,7 @@ var fillBiasGradOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{0}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
 		}, {

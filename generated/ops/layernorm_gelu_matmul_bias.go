@@ -467,7 +467,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{2}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF326,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
 		}, {
@@ -530,7 +530,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{2}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
 		}, {
@@ -593,7 +593,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{2}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
 		}, {
@@ -687,7 +687,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{2}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF326,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
 		}, {
@@ -750,7 +750,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{2}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
 		}, {
@@ -813,7 +813,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Cost: []uint8{2}, CostPer: 3200},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
 		}, {

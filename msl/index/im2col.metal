@@ -180,9 +180,9 @@ kernel void kg_dd4f7221_im2col_bf16(
 
 // rows kernel for d_x.
 struct kg_dd4f7221_col2im_f32_args {
+	long size_K_;
 	long size_C_;
 	long size_L_;
-	long size_K_;
 	long size_Lout_;
 	int pad_left_;
 	int dilation_;
@@ -201,9 +201,9 @@ kernel void kg_dd4f7221_col2im_f32(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_[4];
+	const int size_K_ = int(args.size_K_);
 	const int size_C_ = int(args.size_C_);
 	const int size_L_ = int(args.size_L_);
-	const int size_K_ = int(args.size_K_);
 	const int size_Lout_ = int(args.size_Lout_);
 	const int at_ = int(group.x);
 	const int c_ = at_ % size_C_;
@@ -246,9 +246,9 @@ kernel void kg_dd4f7221_col2im_f32(
 
 // rows kernel for d_x.
 struct kg_dd4f7221_col2im_f16_args {
+	long size_K_;
 	long size_C_;
 	long size_L_;
-	long size_K_;
 	long size_Lout_;
 	int pad_left_;
 	int dilation_;
@@ -267,9 +267,9 @@ kernel void kg_dd4f7221_col2im_f16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_[4];
+	const int size_K_ = int(args.size_K_);
 	const int size_C_ = int(args.size_C_);
 	const int size_L_ = int(args.size_L_);
-	const int size_K_ = int(args.size_K_);
 	const int size_Lout_ = int(args.size_Lout_);
 	const int at_ = int(group.x);
 	const int c_ = at_ % size_C_;
@@ -312,9 +312,9 @@ kernel void kg_dd4f7221_col2im_f16(
 
 // rows kernel for d_x.
 struct kg_dd4f7221_col2im_bf16_args {
+	long size_K_;
 	long size_C_;
 	long size_L_;
-	long size_K_;
 	long size_Lout_;
 	int pad_left_;
 	int dilation_;
@@ -333,9 +333,9 @@ kernel void kg_dd4f7221_col2im_bf16(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
 	threadgroup float d_x_reduced_parts_[4];
+	const int size_K_ = int(args.size_K_);
 	const int size_C_ = int(args.size_C_);
 	const int size_L_ = int(args.size_L_);
-	const int size_K_ = int(args.size_K_);
 	const int size_Lout_ = int(args.size_Lout_);
 	const int at_ = int(group.x);
 	const int c_ = at_ % size_C_;

@@ -13,41 +13,52 @@ import (
 // sums are kept for each block.
 func (l *lowering) rows() {
 	l.findKept()
+	inner := last(l.k.Red)
+	all := [2]ir.Expr{lower.Int(0), l.Size(inner)}
 	if l.k.Chunk == nil {
 		l.items(each(l.k.Par), func(at []ir.Expr) {
 			for i, a := range l.k.Par {
 				l.Bind(a, at[i])
 			}
-			l.row()
+			l.row(all[0], all[1])
 		})
 		l.perItem = int64(1 + len(l.k.Stages))
 	} else {
-		l.items(each([]*expr.Axis{l.k.Chunk.Axis}), func(at []ir.Expr) {
+		grid := each([]*expr.Axis{l.k.Chunk.Axis})
+		if len(l.k.Stages) == 0 { // no value of a row depends on others
+			grid = append(grid, Dim{[]*expr.Axis{inner}, mapTile})
+		}
+		l.items(grid, func(at []ir.Expr) {
 			l.Bind(l.k.Chunk.Axis, at[0])
-			l.acrossRow(clearing, func() {
+			from, to := all[0], all[1]
+			if len(at) > 1 {
+				from, to = l.tile(inner, at[1], mapTile)
+			}
+			l.acrossRow(clearing, from, to, func() {
 				for _, s := range l.k.Sums {
 					l.Store(s.Let, &ir.Lit{T: ir.Scalar(ir.F32)})
 				}
 			})
-			from, count := l.span("row", at[0], lower.Int(l.k.Chunk.Size), l.extent(l.k.Par))
-			l.flat(l.k.Par, "row", from, count, func(ir.Expr) { l.row() })
+			row, count := l.span("row", at[0], lower.Int(l.k.Chunk.Size), l.extent(l.k.Par))
+			l.flat(l.k.Par, "row", row, count, func(ir.Expr) { l.row(from, to) })
 		})
 		l.perItem = int64(1+len(l.k.Stages)+len(l.k.Sums)) * l.k.Chunk.Size
 	}
 	l.out.Cost = l.k.Red
 }
 
-// row computes the row at hand: its reductions run along the row in as few
-// passes as their dependencies allow, then the outputs follow.
-func (l *lowering) row() {
+// row computes the positions from..to of the row at hand: its reductions run
+// along the row in as few passes as their dependencies allow, then the outputs
+// follow.
+func (l *lowering) row(from, to ir.Expr) {
 	passes := l.k.Passes()
 	for phase, pass := range passes {
-		l.rowPass(phase, pass, lower.Int(0), l.Size(last(l.k.Red)))
+		l.rowPass(phase, pass, from, to)
 	}
 	perRow, perElement := l.k.RowStores()
 	values := l.values(perRow)
 	if len(perElement)+len(l.k.Sums) > 0 {
-		l.acrossRow(len(passes), func() {
+		l.acrossRow(len(passes), from, to, func() {
 			l.storeAll(perElement)
 			l.addSums()
 		})
@@ -57,11 +68,11 @@ func (l *lowering) row() {
 	}
 }
 
-// acrossRow runs body for every position of a row.
-func (l *lowering) acrossRow(phase int, body func()) {
+// acrossRow runs body for the positions from..to of a row.
+func (l *lowering) acrossRow(phase int, from, to ir.Expr, body func()) {
 	inner := last(l.k.Red)
 	l.nest(l.k.Red[:len(l.k.Red)-1], func() {
-		l.alongRow(phase, lower.Int(0), l.Size(inner), func(from, to ir.Expr, body func()) { l.along(inner, from, to, body) }, body)
+		l.alongRow(phase, from, to, func(from, to ir.Expr, body func()) { l.along(inner, from, to, body) }, body)
 	})
 }
 
@@ -120,12 +131,61 @@ func (l *lowering) reduceAlong(accs *[]*acc, a *expr.Axis, from, to ir.Expr, bod
 		end := l.Name("end", lower.MinI(lower.AddI(at, lower.Int(sumBlock)), to))
 		all := *accs
 		l.blockwise(all, func(inner []*acc) {
-			*accs = inner
-			l.along(a, at, end, body)
+			wide := l.side(inner)
+			var bodies []func()
+			for _, w := range wide {
+				bodies = append(bodies, func() {
+					*accs = w
+					body()
+				})
+			}
+			l.alongWide(a, at, end, bodies, func() {
+				*accs = inner
+				body()
+			})
 			*accs = all
+			for _, w := range wide {
+				l.join(inner, w)
+			}
 		})
 	})
 	l.Emit(&ir.For{V: block, From: from, To: to, Step: lower.Int(sumBlock), Body: stmts})
+}
+
+// side returns sets of accumulators beside accs, so that a loop need not wait for
+// one sum before it adds to it again: none where a step of the loop takes long
+// itself, or looks for a position.
+func (l *lowering) side(accs []*acc) [][]*acc {
+	if !l.vec || l.once {
+		return nil
+	}
+	nodes := 0
+	for _, a := range accs {
+		if a.index != nil {
+			return nil
+		}
+		expr.Walk(a.stage.Expr, func(expr.Expr) bool {
+			nodes++
+			return true
+		})
+	}
+	if nodes > lightStep {
+		return nil
+	}
+	sets := make([][]*acc, sideSums)
+	for i := range sets {
+		for _, a := range accs {
+			sets[i] = append(sets[i], l.newAcc(a.stage, true))
+		}
+	}
+	return sets
+}
+
+// join adds the accumulators of others to accs.
+func (l *lowering) join(accs, others []*acc) {
+	for i, a := range accs {
+		l.Emit(&ir.Assign{V: a.v, X: lower.Combine(a.stage.Reduce, lower.RefTo(a.v), lower.RefTo(others[i].v))})
+	}
 }
 
 // blockwise runs body with fresh accumulators for the sums, and adds those to

@@ -18,6 +18,8 @@ const (
 	acrossTile = 64   // of the innermost axis where an operand is read across its rows
 	acrossRows = 256  // of the axis before it where such elements are only moved
 	colTile    = 64   // of the results of a column reduction
+	sideSums   = 3    // accumulators beside the first one of a reduction along a row
+	lightStep  = 12   // operations of a step of a loop that has them
 	sumBlock   = 512  // longest run summed before it is added to the total
 	colBlock   = 256  // the same for rows of a column reduction
 	gemmRows   = 84   // rows of a product's tile: a multiple of the x86 register tiles
@@ -50,14 +52,32 @@ type Dim struct {
 
 // Lower lowers kernel k of p.
 func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
-	out, err := attempt(p, k, symbol, block, true)
+	out, err := attempt(p, k, symbol, block, alongRed)
+	if errors.Is(err, lower.ErrVector) && acrossWorks(k) {
+		out, err = attempt(p, k, symbol, block, acrossPar)
+	}
 	if errors.Is(err, lower.ErrVector) {
-		out, err = attempt(p, k, symbol, block, false)
+		out, err = attempt(p, k, symbol, block, scalar)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", symbol, err)
 	}
 	return out, nil
+}
+
+// way is along which axis the vectors of a kernel run.
+type way uint8
+
+const (
+	alongRed  way = iota // the innermost axis of the operands
+	acrossPar            // the innermost axis of the results of a row program
+	scalar               // none: one element at a time
+)
+
+// acrossWorks reports whether the rows of k can be computed side by side.
+func acrossWorks(k *plan.Kernel) bool {
+	_, perElement := k.RowStores()
+	return k.Shape == plan.Rows && k.Chunk == nil && len(k.Par) > 0 && len(perElement) == 0
 }
 
 // lowering is the state of one attempt.
@@ -72,14 +92,18 @@ type lowering struct {
 	once    bool    // loops have one body, see along
 }
 
-func attempt(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block, vec bool) (*Kernel, error) {
+func attempt(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block, by way) (*Kernel, error) {
 	f := &ir.Func{Symbol: symbol}
-	l := &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}, vec: vec, perItem: 1}
+	l := &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}, vec: by != scalar, perItem: 1}
 	l.once = k.Shape != plan.Map && heavy(k.Exprs(), nil)
 	switch k.Shape {
 	case plan.Map:
 		l.mapKernel()
 	case plan.Rows:
+		if by == acrossPar {
+			l.cols()
+			break
+		}
 		l.rows()
 	case plan.Partial:
 		l.partial()
@@ -162,6 +186,12 @@ func each(axes []*expr.Axis) []Dim {
 // once, with a count of lanes: a second copy would double the time to compile it
 // and save little.
 func (l *lowering) along(a *expr.Axis, from, to ir.Expr, body func()) {
+	l.alongWide(a, from, to, nil, body)
+}
+
+// alongWide is along where a loop before the others takes several vectors at a
+// time: one for each of wide, and one for body.
+func (l *lowering) alongWide(a *expr.Axis, from, to ir.Expr, wide []func(), body func()) {
 	if !l.vec {
 		l.loop(a, from, to, body)
 		return
@@ -174,11 +204,26 @@ func (l *lowering) along(a *expr.Axis, from, to ir.Expr, body func()) {
 	at := lower.RefTo(v)
 	l.Emit(&ir.Decl{V: v, X: from})
 	var full, tail []ir.Stmt
+	w := &ir.Width{}
+	if len(wide) > 0 {
+		var stmts []ir.Stmt
+		for i, f := range append([]func(){body}, wide...) {
+			first := at
+			if i > 0 {
+				first = lower.AddI(at, lower.MulI(lower.Int(int64(i)), w))
+			}
+			l.In(&stmts, func() {
+				l.BindLanes(a, first, nil)
+				f()
+			})
+		}
+		step := lower.MulI(lower.Int(int64(len(wide)+1)), w)
+		l.Emit(&ir.For{V: v, To: lower.SubI(to, lower.SubI(step, lower.Int(1))), Step: step, Body: stmts})
+	}
 	l.In(&full, func() {
 		l.BindLanes(a, at, nil)
 		body()
 	})
-	w := &ir.Width{}
 	l.Emit(&ir.For{V: v, To: lower.SubI(to, lower.SubI(w, lower.Int(1))), Step: w, Body: full})
 	l.In(&tail, func() {
 		l.BindLanes(a, at, lower.SubI(to, at))

@@ -48,16 +48,28 @@ static void KG_NAME(kg_test_masked_mean_1)(const kg_call *call, int64_t lo, int6
 		const int64_t at_ = item_ * args->size_L_;
 		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_L_);
+			vi count_3_ = kg_splati(0);
+			vi count_4_ = kg_splati(0);
+			vi count_5_ = kg_splati(0);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
+				count_3_ += kg_selecti(kg_load_u8(mask_ + at_ + (d_ + KG_W)) != kg_splati(0), kg_splati(1), kg_splati(0));
+				count_4_ += kg_selecti(kg_load_u8(mask_ + at_ + (d_ + 2 * KG_W)) != kg_splati(0), kg_splati(1), kg_splati(0));
+				count_5_ += kg_selecti(kg_load_u8(mask_ + at_ + (d_ + 3 * KG_W)) != kg_splati(0), kg_splati(1), kg_splati(0));
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
 			}
 			if (d_ < end_) {
 				count_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_loadn_u8(mask_ + at_ + d_, end_ - d_) != kg_splati(0), kg_splati(1), kg_splati(0)), kg_splati(0));
 			}
+			count_2_ += count_3_;
+			count_2_ += count_4_;
+			count_2_ += count_5_;
 		}
-		const int32_t count_3_ = kg_hsumi(count_2_);
-		kg_st_i32(count_ + item_, count_3_);
+		const int32_t count_6_ = kg_hsumi(count_2_);
+		kg_st_i32(count_ + item_, count_6_);
 	}
 }
 
@@ -118,16 +130,28 @@ static void KG_NAME(kg_test_masked_mean_grad_1)(const kg_call *call, int64_t lo,
 		const int64_t at_ = item_ * args->size_L_;
 		for (int64_t block_ = 0; block_ < args->size_L_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_L_);
+			vi count_3_ = kg_splati(0);
+			vi count_4_ = kg_splati(0);
+			vi count_5_ = kg_splati(0);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
+				count_3_ += kg_selecti(kg_load_u8(mask_ + at_ + (d_ + KG_W)) != kg_splati(0), kg_splati(1), kg_splati(0));
+				count_4_ += kg_selecti(kg_load_u8(mask_ + at_ + (d_ + 2 * KG_W)) != kg_splati(0), kg_splati(1), kg_splati(0));
+				count_5_ += kg_selecti(kg_load_u8(mask_ + at_ + (d_ + 3 * KG_W)) != kg_splati(0), kg_splati(1), kg_splati(0));
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				count_2_ += kg_selecti(kg_load_u8(mask_ + at_ + d_) != kg_splati(0), kg_splati(1), kg_splati(0));
 			}
 			if (d_ < end_) {
 				count_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_loadn_u8(mask_ + at_ + d_, end_ - d_) != kg_splati(0), kg_splati(1), kg_splati(0)), kg_splati(0));
 			}
+			count_2_ += count_3_;
+			count_2_ += count_4_;
+			count_2_ += count_5_;
 		}
-		const int32_t count_3_ = kg_hsumi(count_2_);
-		kg_st_i32(count_ + item_, count_3_);
+		const int32_t count_6_ = kg_hsumi(count_2_);
+		kg_st_i32(count_ + item_, count_6_);
 	}
 }
 

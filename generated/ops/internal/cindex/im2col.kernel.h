@@ -46,9 +46,9 @@ typedef struct {
 } kg_dd4f7221_im2col_bf16_args;
 
 typedef struct {
+	int64_t size_K_;
 	int64_t size_C_;
 	int64_t size_L_;
-	int64_t size_K_;
 	int64_t size_Lout_;
 	int32_t pad_left_;
 	int32_t dilation_;
@@ -56,9 +56,9 @@ typedef struct {
 } kg_dd4f7221_col2im_f32_args;
 
 typedef struct {
+	int64_t size_K_;
 	int64_t size_C_;
 	int64_t size_L_;
-	int64_t size_K_;
 	int64_t size_Lout_;
 	int32_t pad_left_;
 	int32_t dilation_;
@@ -66,9 +66,9 @@ typedef struct {
 } kg_dd4f7221_col2im_f16_args;
 
 typedef struct {
+	int64_t size_K_;
 	int64_t size_C_;
 	int64_t size_L_;
-	int64_t size_K_;
 	int64_t size_Lout_;
 	int32_t pad_left_;
 	int32_t dilation_;
@@ -184,26 +184,48 @@ static void KG_NAME(kg_dd4f7221_col2im_f32)(const kg_call *call, int64_t lo, int
 	const int64_t at_3_ = args->dilation_;
 	const int64_t at_5_ = args->stride_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % args->size_C_;
-		const int64_t i_2_ = item_ / args->size_C_;
+		const int64_t i_ = item_ % ((args->size_C_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_C_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % args->size_L_;
 		const int64_t i_4_ = i_2_ / args->size_L_;
-		float d_x_reduced_ = 0.0f;
+		const int64_t from_ = i_ * 64;
+		const int64_t to_ = kgi_min(from_ + 64, args->size_C_);
+		int64_t d_ = from_;
 		const int64_t at_2_ = i_3_ + at_;
 		const int64_t at_7_ = i_4_ * args->size_Lout_;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
-			float d_x_reduced_2_ = 0.0f;
-			for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
-				const int64_t at_4_ = at_2_ - at_3_ * i_K_;
-				const int64_t at_6_ = kgi_div(at_4_, at_5_);
-				if (kgi_rem(at_4_, at_5_) == 0 && at_6_ >= 0 && at_6_ < args->size_Lout_) {
-					d_x_reduced_2_ += at_6_ >= 0 && at_6_ < args->size_Lout_ ? kg_ld_f32(d_cols_ + ((at_7_ + at_6_) * args->size_C_ + i_) * args->size_K_ + i_K_) : 0.0f;
+		const int64_t at_8_ = (i_4_ * args->size_L_ + i_3_) * args->size_C_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			vf d_x_reduced_ = kg_splat(0.0f);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_K_);
+				vf d_x_reduced_2_ = kg_splat(0.0f);
+				for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
+					const int64_t at_4_ = at_2_ - at_3_ * i_K_;
+					const int64_t at_6_ = kgi_div(at_4_, at_5_);
+					if (kgi_rem(at_4_, at_5_) == 0 && at_6_ >= 0 && at_6_ < args->size_Lout_) {
+						d_x_reduced_2_ += at_6_ >= 0 && at_6_ < args->size_Lout_ ? kg_gather_f32(d_cols_ + ((at_7_ + at_6_) * args->size_C_ + d_) * args->size_K_ + i_K_, args->size_K_, KG_W) : kg_splat(0.0f);
+					}
 				}
+				d_x_reduced_ += d_x_reduced_2_;
 			}
-			d_x_reduced_ += d_x_reduced_2_;
+			kg_store_f32(d_x_ + at_8_ + d_, d_x_reduced_);
 		}
-		kg_st_f32(d_x_ + (i_4_ * args->size_L_ + i_3_) * args->size_C_ + i_, d_x_reduced_);
+		if (d_ < to_) {
+			vf d_x_reduced_3_ = kg_splat(0.0f);
+			for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_K_);
+				vf d_x_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_K_2_ = block_2_; i_K_2_ < end_2_; i_K_2_++) {
+					const int64_t at_9_ = at_2_ - at_3_ * i_K_2_;
+					const int64_t at_10_ = kgi_div(at_9_, at_5_);
+					if (kgi_rem(at_9_, at_5_) == 0 && at_10_ >= 0 && at_10_ < args->size_Lout_) {
+						d_x_reduced_4_ += at_10_ >= 0 && at_10_ < args->size_Lout_ ? kg_gather_f32(d_cols_ + ((at_7_ + at_10_) * args->size_C_ + d_) * args->size_K_ + i_K_2_, args->size_K_, to_ - d_) : kg_splat(0.0f);
+					}
+				}
+				d_x_reduced_3_ += d_x_reduced_4_;
+			}
+			kg_storen_f32(d_x_ + at_8_ + d_, d_x_reduced_3_, to_ - d_);
+		}
 	}
 }
 
@@ -217,26 +239,48 @@ static void KG_NAME(kg_dd4f7221_col2im_f16)(const kg_call *call, int64_t lo, int
 	const int64_t at_3_ = args->dilation_;
 	const int64_t at_5_ = args->stride_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % args->size_C_;
-		const int64_t i_2_ = item_ / args->size_C_;
+		const int64_t i_ = item_ % ((args->size_C_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_C_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % args->size_L_;
 		const int64_t i_4_ = i_2_ / args->size_L_;
-		float d_x_reduced_ = 0.0f;
+		const int64_t from_ = i_ * 64;
+		const int64_t to_ = kgi_min(from_ + 64, args->size_C_);
+		int64_t d_ = from_;
 		const int64_t at_2_ = i_3_ + at_;
 		const int64_t at_7_ = i_4_ * args->size_Lout_;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
-			float d_x_reduced_2_ = 0.0f;
-			for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
-				const int64_t at_4_ = at_2_ - at_3_ * i_K_;
-				const int64_t at_6_ = kgi_div(at_4_, at_5_);
-				if (kgi_rem(at_4_, at_5_) == 0 && at_6_ >= 0 && at_6_ < args->size_Lout_) {
-					d_x_reduced_2_ += at_6_ >= 0 && at_6_ < args->size_Lout_ ? kg_ld_f16(d_cols_ + ((at_7_ + at_6_) * args->size_C_ + i_) * args->size_K_ + i_K_) : 0.0f;
+		const int64_t at_8_ = (i_4_ * args->size_L_ + i_3_) * args->size_C_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			vf d_x_reduced_ = kg_splat(0.0f);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_K_);
+				vf d_x_reduced_2_ = kg_splat(0.0f);
+				for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
+					const int64_t at_4_ = at_2_ - at_3_ * i_K_;
+					const int64_t at_6_ = kgi_div(at_4_, at_5_);
+					if (kgi_rem(at_4_, at_5_) == 0 && at_6_ >= 0 && at_6_ < args->size_Lout_) {
+						d_x_reduced_2_ += at_6_ >= 0 && at_6_ < args->size_Lout_ ? kg_gather_f16(d_cols_ + ((at_7_ + at_6_) * args->size_C_ + d_) * args->size_K_ + i_K_, args->size_K_, KG_W) : kg_splat(0.0f);
+					}
 				}
+				d_x_reduced_ += d_x_reduced_2_;
 			}
-			d_x_reduced_ += d_x_reduced_2_;
+			kg_store_f16(d_x_ + at_8_ + d_, d_x_reduced_);
 		}
-		kg_st_f16(d_x_ + (i_4_ * args->size_L_ + i_3_) * args->size_C_ + i_, d_x_reduced_);
+		if (d_ < to_) {
+			vf d_x_reduced_3_ = kg_splat(0.0f);
+			for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_K_);
+				vf d_x_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_K_2_ = block_2_; i_K_2_ < end_2_; i_K_2_++) {
+					const int64_t at_9_ = at_2_ - at_3_ * i_K_2_;
+					const int64_t at_10_ = kgi_div(at_9_, at_5_);
+					if (kgi_rem(at_9_, at_5_) == 0 && at_10_ >= 0 && at_10_ < args->size_Lout_) {
+						d_x_reduced_4_ += at_10_ >= 0 && at_10_ < args->size_Lout_ ? kg_gather_f16(d_cols_ + ((at_7_ + at_10_) * args->size_C_ + d_) * args->size_K_ + i_K_2_, args->size_K_, to_ - d_) : kg_splat(0.0f);
+					}
+				}
+				d_x_reduced_3_ += d_x_reduced_4_;
+			}
+			kg_storen_f16(d_x_ + at_8_ + d_, d_x_reduced_3_, to_ - d_);
+		}
 	}
 }
 
@@ -250,26 +294,48 @@ static void KG_NAME(kg_dd4f7221_col2im_bf16)(const kg_call *call, int64_t lo, in
 	const int64_t at_3_ = args->dilation_;
 	const int64_t at_5_ = args->stride_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % args->size_C_;
-		const int64_t i_2_ = item_ / args->size_C_;
+		const int64_t i_ = item_ % ((args->size_C_ + 63) / 64);
+		const int64_t i_2_ = item_ / ((args->size_C_ + 63) / 64);
 		const int64_t i_3_ = i_2_ % args->size_L_;
 		const int64_t i_4_ = i_2_ / args->size_L_;
-		float d_x_reduced_ = 0.0f;
+		const int64_t from_ = i_ * 64;
+		const int64_t to_ = kgi_min(from_ + 64, args->size_C_);
+		int64_t d_ = from_;
 		const int64_t at_2_ = i_3_ + at_;
 		const int64_t at_7_ = i_4_ * args->size_Lout_;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
-			float d_x_reduced_2_ = 0.0f;
-			for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
-				const int64_t at_4_ = at_2_ - at_3_ * i_K_;
-				const int64_t at_6_ = kgi_div(at_4_, at_5_);
-				if (kgi_rem(at_4_, at_5_) == 0 && at_6_ >= 0 && at_6_ < args->size_Lout_) {
-					d_x_reduced_2_ += at_6_ >= 0 && at_6_ < args->size_Lout_ ? kg_ld_bf16(d_cols_ + ((at_7_ + at_6_) * args->size_C_ + i_) * args->size_K_ + i_K_) : 0.0f;
+		const int64_t at_8_ = (i_4_ * args->size_L_ + i_3_) * args->size_C_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
+			vf d_x_reduced_ = kg_splat(0.0f);
+			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 256) {
+				const int64_t end_ = kgi_min(block_ + 256, args->size_K_);
+				vf d_x_reduced_2_ = kg_splat(0.0f);
+				for (int64_t i_K_ = block_; i_K_ < end_; i_K_++) {
+					const int64_t at_4_ = at_2_ - at_3_ * i_K_;
+					const int64_t at_6_ = kgi_div(at_4_, at_5_);
+					if (kgi_rem(at_4_, at_5_) == 0 && at_6_ >= 0 && at_6_ < args->size_Lout_) {
+						d_x_reduced_2_ += at_6_ >= 0 && at_6_ < args->size_Lout_ ? kg_gather_bf16(d_cols_ + ((at_7_ + at_6_) * args->size_C_ + d_) * args->size_K_ + i_K_, args->size_K_, KG_W) : kg_splat(0.0f);
+					}
 				}
+				d_x_reduced_ += d_x_reduced_2_;
 			}
-			d_x_reduced_ += d_x_reduced_2_;
+			kg_store_bf16(d_x_ + at_8_ + d_, d_x_reduced_);
 		}
-		kg_st_bf16(d_x_ + (i_4_ * args->size_L_ + i_3_) * args->size_C_ + i_, d_x_reduced_);
+		if (d_ < to_) {
+			vf d_x_reduced_3_ = kg_splat(0.0f);
+			for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 256) {
+				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_K_);
+				vf d_x_reduced_4_ = kg_splat(0.0f);
+				for (int64_t i_K_2_ = block_2_; i_K_2_ < end_2_; i_K_2_++) {
+					const int64_t at_9_ = at_2_ - at_3_ * i_K_2_;
+					const int64_t at_10_ = kgi_div(at_9_, at_5_);
+					if (kgi_rem(at_9_, at_5_) == 0 && at_10_ >= 0 && at_10_ < args->size_Lout_) {
+						d_x_reduced_4_ += at_10_ >= 0 && at_10_ < args->size_Lout_ ? kg_gather_bf16(d_cols_ + ((at_7_ + at_10_) * args->size_C_ + d_) * args->size_K_ + i_K_2_, args->size_K_, to_ - d_) : kg_splat(0.0f);
+					}
+				}
+				d_x_reduced_3_ += d_x_reduced_4_;
+			}
+			kg_storen_bf16(d_x_ + at_8_ + d_, d_x_reduced_3_, to_ - d_);
+		}
 	}
 }
 

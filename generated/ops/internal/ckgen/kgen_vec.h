@@ -1239,6 +1239,12 @@ KG_FN void kg_storen_bf16(kg_bf16 *p, vf v, int64_t n) {
 		if (stride == 1) {                       \
 			return LOADN(p, n);              \
 		}                                        \
+		if (n == KG_W) {                         \
+			_Pragma("GCC unroll 16") for (int i = 0; i < KG_W; i++) { \
+				t[i] = p[i * stride];    \
+			}                                \
+			return LOAD(t);                  \
+		}                                        \
 		for (int64_t i = 0; i < KG_W; i++) {     \
 			t[i] = i < n ? p[i * stride] : 0; \
 		}                                        \

@@ -81,17 +81,33 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_f32(logits_ + at_ + d_);
 				top_ = kg_max(top_, logits_2_);
+				const vf logits_3_ = kg_load_f32(logits_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, logits_3_);
+				const vf logits_4_ = kg_load_f32(logits_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, logits_4_);
+				const vf logits_5_ = kg_load_f32(logits_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_f32(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_ = kg_max(top_, top_2_);
+			top_ = kg_max(top_, top_3_);
+			top_ = kg_max(top_, top_4_);
 		}
-		const float top_2_ = kg_hmax(top_);
+		const float top_5_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		vf average_sum_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
@@ -99,7 +115,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
@@ -107,12 +123,12 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
-					const vf t_ = logits_4_ - kg_splat(base_);
+					const vf logits_8_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_8_ - kg_splat(base_);
 					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_5_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_5_ - kg_splat(base_);
+				const vf logits_9_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_9_ - kg_splat(base_);
 				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
@@ -146,17 +162,33 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_f16(logits_ + at_ + d_);
 				top_ = kg_max(top_, logits_2_);
+				const vf logits_3_ = kg_load_f16(logits_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, logits_3_);
+				const vf logits_4_ = kg_load_f16(logits_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, logits_4_);
+				const vf logits_5_ = kg_load_f16(logits_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_f16(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_ = kg_max(top_, top_2_);
+			top_ = kg_max(top_, top_3_);
+			top_ = kg_max(top_, top_4_);
 		}
-		const float top_2_ = kg_hmax(top_);
+		const float top_5_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		vf average_sum_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
@@ -164,7 +196,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
@@ -172,12 +204,12 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
-					const vf t_ = logits_4_ - kg_splat(base_);
+					const vf logits_8_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_8_ - kg_splat(base_);
 					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_5_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_5_ - kg_splat(base_);
+				const vf logits_9_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_9_ - kg_splat(base_);
 				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
@@ -211,17 +243,33 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_bf16(logits_ + at_ + d_);
 				top_ = kg_max(top_, logits_2_);
+				const vf logits_3_ = kg_load_bf16(logits_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, logits_3_);
+				const vf logits_4_ = kg_load_bf16(logits_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, logits_4_);
+				const vf logits_5_ = kg_load_bf16(logits_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_bf16(logits_ + at_ + d_);
+				top_ = kg_max(top_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_ = kg_max(top_, top_2_);
+			top_ = kg_max(top_, top_3_);
+			top_ = kg_max(top_, top_4_);
 		}
-		const float top_2_ = kg_hmax(top_);
+		const float top_5_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
 		vf average_sum_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
@@ -229,7 +277,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_2_ = kg_splat(0.0f);
@@ -237,12 +285,12 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
-					const vf t_ = logits_4_ - kg_splat(base_);
+					const vf logits_8_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_8_ - kg_splat(base_);
 					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_5_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_5_ - kg_splat(base_);
+				const vf logits_9_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_9_ - kg_splat(base_);
 				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_ += total_2_;

@@ -102,17 +102,33 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_f32(logits_ + at_ + d_);
 				top_2_ = kg_max(top_2_, logits_2_);
+				const vf logits_3_ = kg_load_f32(logits_ + at_ + (d_ + KG_W));
+				top_3_ = kg_max(top_3_, logits_3_);
+				const vf logits_4_ = kg_load_f32(logits_ + at_ + (d_ + 2 * KG_W));
+				top_4_ = kg_max(top_4_, logits_4_);
+				const vf logits_5_ = kg_load_f32(logits_ + at_ + (d_ + 3 * KG_W));
+				top_5_ = kg_max(top_5_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_f32(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_3_ = kg_hmax(top_2_);
+		const float top_6_ = kg_hmax(top_2_);
 		vf total_2_ = kg_splat(0.0f);
 		vf average_sum_2_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
@@ -120,7 +136,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
@@ -128,12 +144,12 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
-					const vf t_ = logits_4_ - kg_splat(base_);
+					const vf logits_8_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_8_ - kg_splat(base_);
 					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_5_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_5_ - kg_splat(base_);
+				const vf logits_9_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_9_ - kg_splat(base_);
 				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_2_ += total_3_;
@@ -141,7 +157,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		const float average_sum_4_ = kg_hsum(average_sum_2_);
-		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(top_ + item_, top_6_);
 		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(average_sum_ + item_, average_sum_4_);
 	}
@@ -207,7 +223,23 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_3)(const kg_call *call, i
 		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_R_chunks_);
 			vf sum_2_ = kg_splat(0.0f);
+			vi rows_2_ = kg_splati(0);
+			vf sum_3_ = kg_splat(0.0f);
+			vi rows_3_ = kg_splati(0);
+			vf sum_4_ = kg_splat(0.0f);
+			vi rows_4_ = kg_splati(0);
+			vf sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				rows_ += kg_load_i32(rows_chunk_ + d_);
+				sum_2_ += kg_load_f32(sum_chunk_ + d_);
+				rows_2_ += kg_load_i32(rows_chunk_ + d_ + KG_W);
+				sum_3_ += kg_load_f32(sum_chunk_ + d_ + KG_W);
+				rows_3_ += kg_load_i32(rows_chunk_ + d_ + 2 * KG_W);
+				sum_4_ += kg_load_f32(sum_chunk_ + d_ + 2 * KG_W);
+				rows_4_ += kg_load_i32(rows_chunk_ + d_ + 3 * KG_W);
+				sum_5_ += kg_load_f32(sum_chunk_ + d_ + 3 * KG_W);
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				rows_ += kg_load_i32(rows_chunk_ + d_);
 				sum_2_ += kg_load_f32(sum_chunk_ + d_);
@@ -216,13 +248,19 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_3)(const kg_call *call, i
 				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
 				sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
+			rows_ += rows_2_;
+			sum_2_ += sum_3_;
+			rows_ += rows_3_;
+			sum_2_ += sum_4_;
+			rows_ += rows_4_;
+			sum_2_ += sum_5_;
 			sum_ += sum_2_;
 		}
-		const int32_t rows_2_ = kg_hsumi(rows_);
-		const float sum_3_ = kg_hsum(sum_);
-		const int64_t rows_3_ = rows_2_;
-		kg_st_f32(loss_, sum_3_ / (float)kgi_max(rows_3_, 1));
-		kg_st_i32(count_, rows_3_);
+		const int32_t rows_5_ = kg_hsumi(rows_);
+		const float sum_6_ = kg_hsum(sum_);
+		const int64_t rows_6_ = rows_5_;
+		kg_st_f32(loss_, sum_6_ / (float)kgi_max(rows_6_, 1));
+		kg_st_i32(count_, rows_6_);
 	}
 }
 
@@ -241,17 +279,33 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_f16(logits_ + at_ + d_);
 				top_2_ = kg_max(top_2_, logits_2_);
+				const vf logits_3_ = kg_load_f16(logits_ + at_ + (d_ + KG_W));
+				top_3_ = kg_max(top_3_, logits_3_);
+				const vf logits_4_ = kg_load_f16(logits_ + at_ + (d_ + 2 * KG_W));
+				top_4_ = kg_max(top_4_, logits_4_);
+				const vf logits_5_ = kg_load_f16(logits_ + at_ + (d_ + 3 * KG_W));
+				top_5_ = kg_max(top_5_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_f16(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_3_ = kg_hmax(top_2_);
+		const float top_6_ = kg_hmax(top_2_);
 		vf total_2_ = kg_splat(0.0f);
 		vf average_sum_2_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
@@ -259,7 +313,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
@@ -267,12 +321,12 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
-					const vf t_ = logits_4_ - kg_splat(base_);
+					const vf logits_8_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_8_ - kg_splat(base_);
 					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_5_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_5_ - kg_splat(base_);
+				const vf logits_9_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_9_ - kg_splat(base_);
 				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_2_ += total_3_;
@@ -280,7 +334,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		const float average_sum_4_ = kg_hsum(average_sum_2_);
-		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(top_ + item_, top_6_);
 		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(average_sum_ + item_, average_sum_4_);
 	}
@@ -347,17 +401,33 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_bf16(logits_ + at_ + d_);
 				top_2_ = kg_max(top_2_, logits_2_);
+				const vf logits_3_ = kg_load_bf16(logits_ + at_ + (d_ + KG_W));
+				top_3_ = kg_max(top_3_, logits_3_);
+				const vf logits_4_ = kg_load_bf16(logits_ + at_ + (d_ + 2 * KG_W));
+				top_4_ = kg_max(top_4_, logits_4_);
+				const vf logits_5_ = kg_load_bf16(logits_ + at_ + (d_ + 3 * KG_W));
+				top_5_ = kg_max(top_5_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_bf16(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_3_ = kg_hmax(top_2_);
+		const float top_6_ = kg_hmax(top_2_);
 		vf total_2_ = kg_splat(0.0f);
 		vf average_sum_2_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
@@ -365,7 +435,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
@@ -373,12 +443,12 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
-					const vf t_ = logits_4_ - kg_splat(base_);
+					const vf logits_8_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					const vf t_ = logits_8_ - kg_splat(base_);
 					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_5_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_5_ - kg_splat(base_);
+				const vf logits_9_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+				const vf t_2_ = logits_9_ - kg_splat(base_);
 				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
 			}
 			total_2_ += total_3_;
@@ -386,7 +456,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		const float average_sum_4_ = kg_hsum(average_sum_2_);
-		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(top_ + item_, top_6_);
 		kg_st_f32(total_ + item_, total_4_);
 		kg_st_f32(average_sum_ + item_, average_sum_4_);
 	}

@@ -260,48 +260,88 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f32)(const kg_call *call, int64_t l
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);
+			vf st_3_ = kg_splat(0.0f);
+			vf ss_3_ = kg_splat(0.0f);
+			vf tt_3_ = kg_splat(0.0f);
+			vf st_4_ = kg_splat(0.0f);
+			vf ss_4_ = kg_splat(0.0f);
+			vf tt_4_ = kg_splat(0.0f);
+			vf st_5_ = kg_splat(0.0f);
+			vf ss_5_ = kg_splat(0.0f);
+			vf tt_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf student_2_ = kg_load_f32(student_ + at_ + d_);
 				const vf teacher_2_ = kg_load_f32(teacher_ + at_ + d_);
 				st_2_ += student_2_ * teacher_2_;
 				ss_2_ += student_2_ * student_2_;
 				tt_2_ += teacher_2_ * teacher_2_;
+				const vf student_3_ = kg_load_f32(student_ + at_ + (d_ + KG_W));
+				const vf teacher_3_ = kg_load_f32(teacher_ + at_ + (d_ + KG_W));
+				st_3_ += student_3_ * teacher_3_;
+				ss_3_ += student_3_ * student_3_;
+				tt_3_ += teacher_3_ * teacher_3_;
+				const vf student_4_ = kg_load_f32(student_ + at_ + (d_ + 2 * KG_W));
+				const vf teacher_4_ = kg_load_f32(teacher_ + at_ + (d_ + 2 * KG_W));
+				st_4_ += student_4_ * teacher_4_;
+				ss_4_ += student_4_ * student_4_;
+				tt_4_ += teacher_4_ * teacher_4_;
+				const vf student_5_ = kg_load_f32(student_ + at_ + (d_ + 3 * KG_W));
+				const vf teacher_5_ = kg_load_f32(teacher_ + at_ + (d_ + 3 * KG_W));
+				st_5_ += student_5_ * teacher_5_;
+				ss_5_ += student_5_ * student_5_;
+				tt_5_ += teacher_5_ * teacher_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf student_6_ = kg_load_f32(student_ + at_ + d_);
+				const vf teacher_6_ = kg_load_f32(teacher_ + at_ + d_);
+				st_2_ += student_6_ * teacher_6_;
+				ss_2_ += student_6_ * student_6_;
+				tt_2_ += teacher_6_ * teacher_6_;
 			}
 			if (d_ < end_) {
-				const vf student_3_ = kg_loadn_f32(student_ + at_ + d_, end_ - d_);
-				const vf teacher_3_ = kg_loadn_f32(teacher_ + at_ + d_, end_ - d_);
-				st_2_ += kg_select(kg_first(end_ - d_), student_3_ * teacher_3_, kg_splat(0.0f));
-				ss_2_ += kg_select(kg_first(end_ - d_), student_3_ * student_3_, kg_splat(0.0f));
-				tt_2_ += kg_select(kg_first(end_ - d_), teacher_3_ * teacher_3_, kg_splat(0.0f));
+				const vf student_7_ = kg_loadn_f32(student_ + at_ + d_, end_ - d_);
+				const vf teacher_7_ = kg_loadn_f32(teacher_ + at_ + d_, end_ - d_);
+				st_2_ += kg_select(kg_first(end_ - d_), student_7_ * teacher_7_, kg_splat(0.0f));
+				ss_2_ += kg_select(kg_first(end_ - d_), student_7_ * student_7_, kg_splat(0.0f));
+				tt_2_ += kg_select(kg_first(end_ - d_), teacher_7_ * teacher_7_, kg_splat(0.0f));
 			}
+			st_2_ += st_3_;
+			ss_2_ += ss_3_;
+			tt_2_ += tt_3_;
+			st_2_ += st_4_;
+			ss_2_ += ss_4_;
+			tt_2_ += tt_4_;
+			st_2_ += st_5_;
+			ss_2_ += ss_5_;
+			tt_2_ += tt_5_;
 			st_ += st_2_;
 			ss_ += ss_2_;
 			tt_ += tt_2_;
 		}
-		const float st_3_ = kg_hsum(st_);
-		const float ss_3_ = kg_hsum(ss_);
-		const float tt_3_ = kg_hsum(tt_);
+		const float st_6_ = kg_hsum(st_);
+		const float ss_6_ = kg_hsum(ss_);
+		const float tt_6_ = kg_hsum(tt_);
 		int64_t d_2_ = 0;
 		const float d_loss_2_ = kg_ld_f32(d_loss_ + item_);
 		const float d_gap_ = d_loss_2_ * t_;
 		const float t_2_ = 2.0f * d_gap_;
 		const float d_angle_ = -(d_loss_2_ * t_4_);
-		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_3_, 1e-12f));
-		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_3_, 1e-12f));
+		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_6_, 1e-12f));
+		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_6_, 1e-12f));
 		const float d_st_ = angle_product_ * ss_rsqrt_;
-		const int t_5_ = ss_3_ < 1e-12f;
-		const float d_ss_ = t_5_ ? 0.0f : -(0.5f * (angle_product_ * st_3_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+		const int t_5_ = ss_6_ < 1e-12f;
+		const float d_ss_ = t_5_ ? 0.0f : -(0.5f * (angle_product_ * st_6_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 		const float t_6_ = 2.0f * d_ss_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf student_4_ = kg_load_f32(student_ + at_ + d_2_);
-			const vf teacher_4_ = kg_load_f32(teacher_ + at_ + d_2_);
-			kg_store_f32(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_4_ - teacher_4_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_4_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_4_));
+			const vf student_8_ = kg_load_f32(student_ + at_ + d_2_);
+			const vf teacher_8_ = kg_load_f32(teacher_ + at_ + d_2_);
+			kg_store_f32(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_8_ - teacher_8_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf student_5_ = kg_loadn_f32(student_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf teacher_5_ = kg_loadn_f32(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f32(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_5_ - teacher_5_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_5_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_5_), args->size_D_ - d_2_);
+			const vf student_9_ = kg_loadn_f32(student_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf teacher_9_ = kg_loadn_f32(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f32(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_9_ - teacher_9_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -327,48 +367,88 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f16)(const kg_call *call, int64_t l
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);
+			vf st_3_ = kg_splat(0.0f);
+			vf ss_3_ = kg_splat(0.0f);
+			vf tt_3_ = kg_splat(0.0f);
+			vf st_4_ = kg_splat(0.0f);
+			vf ss_4_ = kg_splat(0.0f);
+			vf tt_4_ = kg_splat(0.0f);
+			vf st_5_ = kg_splat(0.0f);
+			vf ss_5_ = kg_splat(0.0f);
+			vf tt_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf student_2_ = kg_load_f16(student_ + at_ + d_);
 				const vf teacher_2_ = kg_load_f16(teacher_ + at_ + d_);
 				st_2_ += student_2_ * teacher_2_;
 				ss_2_ += student_2_ * student_2_;
 				tt_2_ += teacher_2_ * teacher_2_;
+				const vf student_3_ = kg_load_f16(student_ + at_ + (d_ + KG_W));
+				const vf teacher_3_ = kg_load_f16(teacher_ + at_ + (d_ + KG_W));
+				st_3_ += student_3_ * teacher_3_;
+				ss_3_ += student_3_ * student_3_;
+				tt_3_ += teacher_3_ * teacher_3_;
+				const vf student_4_ = kg_load_f16(student_ + at_ + (d_ + 2 * KG_W));
+				const vf teacher_4_ = kg_load_f16(teacher_ + at_ + (d_ + 2 * KG_W));
+				st_4_ += student_4_ * teacher_4_;
+				ss_4_ += student_4_ * student_4_;
+				tt_4_ += teacher_4_ * teacher_4_;
+				const vf student_5_ = kg_load_f16(student_ + at_ + (d_ + 3 * KG_W));
+				const vf teacher_5_ = kg_load_f16(teacher_ + at_ + (d_ + 3 * KG_W));
+				st_5_ += student_5_ * teacher_5_;
+				ss_5_ += student_5_ * student_5_;
+				tt_5_ += teacher_5_ * teacher_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf student_6_ = kg_load_f16(student_ + at_ + d_);
+				const vf teacher_6_ = kg_load_f16(teacher_ + at_ + d_);
+				st_2_ += student_6_ * teacher_6_;
+				ss_2_ += student_6_ * student_6_;
+				tt_2_ += teacher_6_ * teacher_6_;
 			}
 			if (d_ < end_) {
-				const vf student_3_ = kg_loadn_f16(student_ + at_ + d_, end_ - d_);
-				const vf teacher_3_ = kg_loadn_f16(teacher_ + at_ + d_, end_ - d_);
-				st_2_ += kg_select(kg_first(end_ - d_), student_3_ * teacher_3_, kg_splat(0.0f));
-				ss_2_ += kg_select(kg_first(end_ - d_), student_3_ * student_3_, kg_splat(0.0f));
-				tt_2_ += kg_select(kg_first(end_ - d_), teacher_3_ * teacher_3_, kg_splat(0.0f));
+				const vf student_7_ = kg_loadn_f16(student_ + at_ + d_, end_ - d_);
+				const vf teacher_7_ = kg_loadn_f16(teacher_ + at_ + d_, end_ - d_);
+				st_2_ += kg_select(kg_first(end_ - d_), student_7_ * teacher_7_, kg_splat(0.0f));
+				ss_2_ += kg_select(kg_first(end_ - d_), student_7_ * student_7_, kg_splat(0.0f));
+				tt_2_ += kg_select(kg_first(end_ - d_), teacher_7_ * teacher_7_, kg_splat(0.0f));
 			}
+			st_2_ += st_3_;
+			ss_2_ += ss_3_;
+			tt_2_ += tt_3_;
+			st_2_ += st_4_;
+			ss_2_ += ss_4_;
+			tt_2_ += tt_4_;
+			st_2_ += st_5_;
+			ss_2_ += ss_5_;
+			tt_2_ += tt_5_;
 			st_ += st_2_;
 			ss_ += ss_2_;
 			tt_ += tt_2_;
 		}
-		const float st_3_ = kg_hsum(st_);
-		const float ss_3_ = kg_hsum(ss_);
-		const float tt_3_ = kg_hsum(tt_);
+		const float st_6_ = kg_hsum(st_);
+		const float ss_6_ = kg_hsum(ss_);
+		const float tt_6_ = kg_hsum(tt_);
 		int64_t d_2_ = 0;
 		const float d_loss_2_ = kg_ld_f32(d_loss_ + item_);
 		const float d_gap_ = d_loss_2_ * t_;
 		const float t_2_ = 2.0f * d_gap_;
 		const float d_angle_ = -(d_loss_2_ * t_4_);
-		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_3_, 1e-12f));
-		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_3_, 1e-12f));
+		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_6_, 1e-12f));
+		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_6_, 1e-12f));
 		const float d_st_ = angle_product_ * ss_rsqrt_;
-		const int t_5_ = ss_3_ < 1e-12f;
-		const float d_ss_ = t_5_ ? 0.0f : -(0.5f * (angle_product_ * st_3_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+		const int t_5_ = ss_6_ < 1e-12f;
+		const float d_ss_ = t_5_ ? 0.0f : -(0.5f * (angle_product_ * st_6_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 		const float t_6_ = 2.0f * d_ss_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf student_4_ = kg_load_f16(student_ + at_ + d_2_);
-			const vf teacher_4_ = kg_load_f16(teacher_ + at_ + d_2_);
-			kg_store_f16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_4_ - teacher_4_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_4_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_4_));
+			const vf student_8_ = kg_load_f16(student_ + at_ + d_2_);
+			const vf teacher_8_ = kg_load_f16(teacher_ + at_ + d_2_);
+			kg_store_f16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_8_ - teacher_8_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf student_5_ = kg_loadn_f16(student_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf teacher_5_ = kg_loadn_f16(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_5_ - teacher_5_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_5_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_5_), args->size_D_ - d_2_);
+			const vf student_9_ = kg_loadn_f16(student_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf teacher_9_ = kg_loadn_f16(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_9_ - teacher_9_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -394,48 +474,88 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_bf16)(const kg_call *call, int64_t 
 			vf st_2_ = kg_splat(0.0f);
 			vf ss_2_ = kg_splat(0.0f);
 			vf tt_2_ = kg_splat(0.0f);
+			vf st_3_ = kg_splat(0.0f);
+			vf ss_3_ = kg_splat(0.0f);
+			vf tt_3_ = kg_splat(0.0f);
+			vf st_4_ = kg_splat(0.0f);
+			vf ss_4_ = kg_splat(0.0f);
+			vf tt_4_ = kg_splat(0.0f);
+			vf st_5_ = kg_splat(0.0f);
+			vf ss_5_ = kg_splat(0.0f);
+			vf tt_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf student_2_ = kg_load_bf16(student_ + at_ + d_);
 				const vf teacher_2_ = kg_load_bf16(teacher_ + at_ + d_);
 				st_2_ += student_2_ * teacher_2_;
 				ss_2_ += student_2_ * student_2_;
 				tt_2_ += teacher_2_ * teacher_2_;
+				const vf student_3_ = kg_load_bf16(student_ + at_ + (d_ + KG_W));
+				const vf teacher_3_ = kg_load_bf16(teacher_ + at_ + (d_ + KG_W));
+				st_3_ += student_3_ * teacher_3_;
+				ss_3_ += student_3_ * student_3_;
+				tt_3_ += teacher_3_ * teacher_3_;
+				const vf student_4_ = kg_load_bf16(student_ + at_ + (d_ + 2 * KG_W));
+				const vf teacher_4_ = kg_load_bf16(teacher_ + at_ + (d_ + 2 * KG_W));
+				st_4_ += student_4_ * teacher_4_;
+				ss_4_ += student_4_ * student_4_;
+				tt_4_ += teacher_4_ * teacher_4_;
+				const vf student_5_ = kg_load_bf16(student_ + at_ + (d_ + 3 * KG_W));
+				const vf teacher_5_ = kg_load_bf16(teacher_ + at_ + (d_ + 3 * KG_W));
+				st_5_ += student_5_ * teacher_5_;
+				ss_5_ += student_5_ * student_5_;
+				tt_5_ += teacher_5_ * teacher_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf student_6_ = kg_load_bf16(student_ + at_ + d_);
+				const vf teacher_6_ = kg_load_bf16(teacher_ + at_ + d_);
+				st_2_ += student_6_ * teacher_6_;
+				ss_2_ += student_6_ * student_6_;
+				tt_2_ += teacher_6_ * teacher_6_;
 			}
 			if (d_ < end_) {
-				const vf student_3_ = kg_loadn_bf16(student_ + at_ + d_, end_ - d_);
-				const vf teacher_3_ = kg_loadn_bf16(teacher_ + at_ + d_, end_ - d_);
-				st_2_ += kg_select(kg_first(end_ - d_), student_3_ * teacher_3_, kg_splat(0.0f));
-				ss_2_ += kg_select(kg_first(end_ - d_), student_3_ * student_3_, kg_splat(0.0f));
-				tt_2_ += kg_select(kg_first(end_ - d_), teacher_3_ * teacher_3_, kg_splat(0.0f));
+				const vf student_7_ = kg_loadn_bf16(student_ + at_ + d_, end_ - d_);
+				const vf teacher_7_ = kg_loadn_bf16(teacher_ + at_ + d_, end_ - d_);
+				st_2_ += kg_select(kg_first(end_ - d_), student_7_ * teacher_7_, kg_splat(0.0f));
+				ss_2_ += kg_select(kg_first(end_ - d_), student_7_ * student_7_, kg_splat(0.0f));
+				tt_2_ += kg_select(kg_first(end_ - d_), teacher_7_ * teacher_7_, kg_splat(0.0f));
 			}
+			st_2_ += st_3_;
+			ss_2_ += ss_3_;
+			tt_2_ += tt_3_;
+			st_2_ += st_4_;
+			ss_2_ += ss_4_;
+			tt_2_ += tt_4_;
+			st_2_ += st_5_;
+			ss_2_ += ss_5_;
+			tt_2_ += tt_5_;
 			st_ += st_2_;
 			ss_ += ss_2_;
 			tt_ += tt_2_;
 		}
-		const float st_3_ = kg_hsum(st_);
-		const float ss_3_ = kg_hsum(ss_);
-		const float tt_3_ = kg_hsum(tt_);
+		const float st_6_ = kg_hsum(st_);
+		const float ss_6_ = kg_hsum(ss_);
+		const float tt_6_ = kg_hsum(tt_);
 		int64_t d_2_ = 0;
 		const float d_loss_2_ = kg_ld_f32(d_loss_ + item_);
 		const float d_gap_ = d_loss_2_ * t_;
 		const float t_2_ = 2.0f * d_gap_;
 		const float d_angle_ = -(d_loss_2_ * t_4_);
-		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_3_, 1e-12f));
-		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_3_, 1e-12f));
+		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_6_, 1e-12f));
+		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_6_, 1e-12f));
 		const float d_st_ = angle_product_ * ss_rsqrt_;
-		const int t_5_ = ss_3_ < 1e-12f;
-		const float d_ss_ = t_5_ ? 0.0f : -(0.5f * (angle_product_ * st_3_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+		const int t_5_ = ss_6_ < 1e-12f;
+		const float d_ss_ = t_5_ ? 0.0f : -(0.5f * (angle_product_ * st_6_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 		const float t_6_ = 2.0f * d_ss_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf student_4_ = kg_load_bf16(student_ + at_ + d_2_);
-			const vf teacher_4_ = kg_load_bf16(teacher_ + at_ + d_2_);
-			kg_store_bf16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_4_ - teacher_4_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_4_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_4_));
+			const vf student_8_ = kg_load_bf16(student_ + at_ + d_2_);
+			const vf teacher_8_ = kg_load_bf16(teacher_ + at_ + d_2_);
+			kg_store_bf16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_8_ - teacher_8_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf student_5_ = kg_loadn_bf16(student_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf teacher_5_ = kg_loadn_bf16(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_bf16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_5_ - teacher_5_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_5_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_5_), args->size_D_ - d_2_);
+			const vf student_9_ = kg_loadn_bf16(student_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf teacher_9_ = kg_loadn_bf16(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_bf16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_9_ - teacher_9_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
 		}
 	}
 }

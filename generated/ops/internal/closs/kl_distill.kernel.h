@@ -64,45 +64,75 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f32)(const kg_call *call, int64_t lo,
 	const kg_dd4f7221_kl_distill_f32_args *args = call->block;
 	(void)args;
 	const float t_ = args->temperature_;
-	const float t_16_ = t_ * t_;
+	const float t_24_ = t_ * t_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf s_top_2_ = kg_splat(-INFINITY);
+			vf t_top_2_ = kg_splat(-INFINITY);
+			vf s_top_3_ = kg_splat(-INFINITY);
+			vf t_top_3_ = kg_splat(-INFINITY);
+			vf s_top_4_ = kg_splat(-INFINITY);
+			vf t_top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_f32(student_ + at_ + d_) / kg_splat(t_);
 				s_top_ = kg_max(s_top_, t_2_);
 				const vf t_3_ = kg_load_f32(teacher_ + at_ + d_) / kg_splat(t_);
 				t_top_ = kg_max(t_top_, t_3_);
+				const vf t_4_ = kg_load_f32(student_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				s_top_2_ = kg_max(s_top_2_, t_4_);
+				const vf t_5_ = kg_load_f32(teacher_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				t_top_2_ = kg_max(t_top_2_, t_5_);
+				const vf t_6_ = kg_load_f32(student_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				s_top_3_ = kg_max(s_top_3_, t_6_);
+				const vf t_7_ = kg_load_f32(teacher_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				t_top_3_ = kg_max(t_top_3_, t_7_);
+				const vf t_8_ = kg_load_f32(student_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				s_top_4_ = kg_max(s_top_4_, t_8_);
+				const vf t_9_ = kg_load_f32(teacher_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				t_top_4_ = kg_max(t_top_4_, t_9_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_10_ = kg_load_f32(student_ + at_ + d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, t_10_);
+				const vf t_11_ = kg_load_f32(teacher_ + at_ + d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, t_11_);
 			}
 			if (d_ < end_) {
-				const vf t_4_ = kg_loadn_f32(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_4_, kg_splat(-INFINITY)));
-				const vf t_5_ = kg_loadn_f32(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_5_, kg_splat(-INFINITY)));
+				const vf t_12_ = kg_loadn_f32(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_12_, kg_splat(-INFINITY)));
+				const vf t_13_ = kg_loadn_f32(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_13_, kg_splat(-INFINITY)));
 			}
+			s_top_ = kg_max(s_top_, s_top_2_);
+			t_top_ = kg_max(t_top_, t_top_2_);
+			s_top_ = kg_max(s_top_, s_top_3_);
+			t_top_ = kg_max(t_top_, t_top_3_);
+			s_top_ = kg_max(s_top_, s_top_4_);
+			t_top_ = kg_max(t_top_, t_top_4_);
 		}
-		const float s_top_2_ = kg_hmax(s_top_);
-		const float t_top_2_ = kg_hmax(t_top_);
+		const float s_top_5_ = kg_hmax(s_top_);
+		const float t_top_5_ = kg_hmax(t_top_);
 		vf s_total_ = kg_splat(0.0f);
 		vf t_total_ = kg_splat(0.0f);
-		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
-		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
+		const float s_base_ = kgs_isinf(s_top_5_) && s_top_5_ < 0.0f ? 0.0f : s_top_5_;
+		const float t_base_ = kgs_isinf(t_top_5_) && t_top_5_ < 0.0f ? 0.0f : t_top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf t_6_ = kg_loadn_f32(student_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_7_ = t_6_ - kg_splat(s_base_);
-				s_total_2_ += kg_select(kg_first(n_), kg_exp(t_7_), kg_splat(0.0f));
-				const vf t_8_ = kg_loadn_f32(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_9_ = t_8_ - kg_splat(t_base_);
-				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_9_), kg_splat(0.0f));
+				const vf t_14_ = kg_loadn_f32(student_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_15_ = t_14_ - kg_splat(s_base_);
+				s_total_2_ += kg_select(kg_first(n_), kg_exp(t_15_), kg_splat(0.0f));
+				const vf t_16_ = kg_loadn_f32(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_17_ = t_16_ - kg_splat(t_base_);
+				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_17_), kg_splat(0.0f));
 			}
 			s_total_ += s_total_2_;
 			t_total_ += t_total_2_;
@@ -110,26 +140,26 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f32)(const kg_call *call, int64_t lo,
 		const float s_total_3_ = kg_hsum(s_total_);
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf kl_ = kg_splat(0.0f);
-		const float t_12_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
-		const float t_15_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
+		const float t_20_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
+		const float t_23_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
 		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
 			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf kl_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
-				const vf t_10_ = kg_loadn_f32(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_11_ = t_10_ - kg_splat(t_base_);
-				const vf t_log_ = t_11_ - kg_splat(t_12_);
+				const vf t_18_ = kg_loadn_f32(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_19_ = t_18_ - kg_splat(t_base_);
+				const vf t_log_ = t_19_ - kg_splat(t_20_);
 				const vf p_ = kg_exp(t_log_);
-				const vf t_13_ = kg_loadn_f32(student_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_14_ = t_13_ - kg_splat(s_base_);
-				const vf s_log_ = t_14_ - kg_splat(t_15_);
+				const vf t_21_ = kg_loadn_f32(student_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_22_ = t_21_ - kg_splat(s_base_);
+				const vf s_log_ = t_22_ - kg_splat(t_23_);
 				kl_2_ += kg_select(kg_first(n_2_), kg_select(p_ == kg_splat(0.0f), kg_splat(0.0f), p_ * (t_log_ - s_log_)), kg_splat(0.0f));
 			}
 			kl_ += kl_2_;
 		}
 		const float kl_3_ = kg_hsum(kl_);
-		kg_st_f32(loss_ + item_, t_16_ * kl_3_);
+		kg_st_f32(loss_ + item_, t_24_ * kl_3_);
 	}
 }
 
@@ -141,45 +171,75 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f16)(const kg_call *call, int64_t lo,
 	const kg_dd4f7221_kl_distill_f16_args *args = call->block;
 	(void)args;
 	const float t_ = args->temperature_;
-	const float t_16_ = t_ * t_;
+	const float t_24_ = t_ * t_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf s_top_2_ = kg_splat(-INFINITY);
+			vf t_top_2_ = kg_splat(-INFINITY);
+			vf s_top_3_ = kg_splat(-INFINITY);
+			vf t_top_3_ = kg_splat(-INFINITY);
+			vf s_top_4_ = kg_splat(-INFINITY);
+			vf t_top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_f16(student_ + at_ + d_) / kg_splat(t_);
 				s_top_ = kg_max(s_top_, t_2_);
 				const vf t_3_ = kg_load_f16(teacher_ + at_ + d_) / kg_splat(t_);
 				t_top_ = kg_max(t_top_, t_3_);
+				const vf t_4_ = kg_load_f16(student_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				s_top_2_ = kg_max(s_top_2_, t_4_);
+				const vf t_5_ = kg_load_f16(teacher_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				t_top_2_ = kg_max(t_top_2_, t_5_);
+				const vf t_6_ = kg_load_f16(student_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				s_top_3_ = kg_max(s_top_3_, t_6_);
+				const vf t_7_ = kg_load_f16(teacher_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				t_top_3_ = kg_max(t_top_3_, t_7_);
+				const vf t_8_ = kg_load_f16(student_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				s_top_4_ = kg_max(s_top_4_, t_8_);
+				const vf t_9_ = kg_load_f16(teacher_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				t_top_4_ = kg_max(t_top_4_, t_9_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_10_ = kg_load_f16(student_ + at_ + d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, t_10_);
+				const vf t_11_ = kg_load_f16(teacher_ + at_ + d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, t_11_);
 			}
 			if (d_ < end_) {
-				const vf t_4_ = kg_loadn_f16(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_4_, kg_splat(-INFINITY)));
-				const vf t_5_ = kg_loadn_f16(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_5_, kg_splat(-INFINITY)));
+				const vf t_12_ = kg_loadn_f16(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_12_, kg_splat(-INFINITY)));
+				const vf t_13_ = kg_loadn_f16(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_13_, kg_splat(-INFINITY)));
 			}
+			s_top_ = kg_max(s_top_, s_top_2_);
+			t_top_ = kg_max(t_top_, t_top_2_);
+			s_top_ = kg_max(s_top_, s_top_3_);
+			t_top_ = kg_max(t_top_, t_top_3_);
+			s_top_ = kg_max(s_top_, s_top_4_);
+			t_top_ = kg_max(t_top_, t_top_4_);
 		}
-		const float s_top_2_ = kg_hmax(s_top_);
-		const float t_top_2_ = kg_hmax(t_top_);
+		const float s_top_5_ = kg_hmax(s_top_);
+		const float t_top_5_ = kg_hmax(t_top_);
 		vf s_total_ = kg_splat(0.0f);
 		vf t_total_ = kg_splat(0.0f);
-		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
-		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
+		const float s_base_ = kgs_isinf(s_top_5_) && s_top_5_ < 0.0f ? 0.0f : s_top_5_;
+		const float t_base_ = kgs_isinf(t_top_5_) && t_top_5_ < 0.0f ? 0.0f : t_top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf t_6_ = kg_loadn_f16(student_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_7_ = t_6_ - kg_splat(s_base_);
-				s_total_2_ += kg_select(kg_first(n_), kg_exp(t_7_), kg_splat(0.0f));
-				const vf t_8_ = kg_loadn_f16(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_9_ = t_8_ - kg_splat(t_base_);
-				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_9_), kg_splat(0.0f));
+				const vf t_14_ = kg_loadn_f16(student_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_15_ = t_14_ - kg_splat(s_base_);
+				s_total_2_ += kg_select(kg_first(n_), kg_exp(t_15_), kg_splat(0.0f));
+				const vf t_16_ = kg_loadn_f16(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_17_ = t_16_ - kg_splat(t_base_);
+				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_17_), kg_splat(0.0f));
 			}
 			s_total_ += s_total_2_;
 			t_total_ += t_total_2_;
@@ -187,26 +247,26 @@ static void KG_NAME(kg_dd4f7221_kl_distill_f16)(const kg_call *call, int64_t lo,
 		const float s_total_3_ = kg_hsum(s_total_);
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf kl_ = kg_splat(0.0f);
-		const float t_12_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
-		const float t_15_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
+		const float t_20_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
+		const float t_23_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
 		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
 			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf kl_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
-				const vf t_10_ = kg_loadn_f16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_11_ = t_10_ - kg_splat(t_base_);
-				const vf t_log_ = t_11_ - kg_splat(t_12_);
+				const vf t_18_ = kg_loadn_f16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_19_ = t_18_ - kg_splat(t_base_);
+				const vf t_log_ = t_19_ - kg_splat(t_20_);
 				const vf p_ = kg_exp(t_log_);
-				const vf t_13_ = kg_loadn_f16(student_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_14_ = t_13_ - kg_splat(s_base_);
-				const vf s_log_ = t_14_ - kg_splat(t_15_);
+				const vf t_21_ = kg_loadn_f16(student_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_22_ = t_21_ - kg_splat(s_base_);
+				const vf s_log_ = t_22_ - kg_splat(t_23_);
 				kl_2_ += kg_select(kg_first(n_2_), kg_select(p_ == kg_splat(0.0f), kg_splat(0.0f), p_ * (t_log_ - s_log_)), kg_splat(0.0f));
 			}
 			kl_ += kl_2_;
 		}
 		const float kl_3_ = kg_hsum(kl_);
-		kg_st_f32(loss_ + item_, t_16_ * kl_3_);
+		kg_st_f32(loss_ + item_, t_24_ * kl_3_);
 	}
 }
 
@@ -218,45 +278,75 @@ static void KG_NAME(kg_dd4f7221_kl_distill_bf16)(const kg_call *call, int64_t lo
 	const kg_dd4f7221_kl_distill_bf16_args *args = call->block;
 	(void)args;
 	const float t_ = args->temperature_;
-	const float t_16_ = t_ * t_;
+	const float t_24_ = t_ * t_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf s_top_2_ = kg_splat(-INFINITY);
+			vf t_top_2_ = kg_splat(-INFINITY);
+			vf s_top_3_ = kg_splat(-INFINITY);
+			vf t_top_3_ = kg_splat(-INFINITY);
+			vf s_top_4_ = kg_splat(-INFINITY);
+			vf t_top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_bf16(student_ + at_ + d_) / kg_splat(t_);
 				s_top_ = kg_max(s_top_, t_2_);
 				const vf t_3_ = kg_load_bf16(teacher_ + at_ + d_) / kg_splat(t_);
 				t_top_ = kg_max(t_top_, t_3_);
+				const vf t_4_ = kg_load_bf16(student_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				s_top_2_ = kg_max(s_top_2_, t_4_);
+				const vf t_5_ = kg_load_bf16(teacher_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				t_top_2_ = kg_max(t_top_2_, t_5_);
+				const vf t_6_ = kg_load_bf16(student_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				s_top_3_ = kg_max(s_top_3_, t_6_);
+				const vf t_7_ = kg_load_bf16(teacher_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				t_top_3_ = kg_max(t_top_3_, t_7_);
+				const vf t_8_ = kg_load_bf16(student_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				s_top_4_ = kg_max(s_top_4_, t_8_);
+				const vf t_9_ = kg_load_bf16(teacher_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				t_top_4_ = kg_max(t_top_4_, t_9_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_10_ = kg_load_bf16(student_ + at_ + d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, t_10_);
+				const vf t_11_ = kg_load_bf16(teacher_ + at_ + d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, t_11_);
 			}
 			if (d_ < end_) {
-				const vf t_4_ = kg_loadn_bf16(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_4_, kg_splat(-INFINITY)));
-				const vf t_5_ = kg_loadn_bf16(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_5_, kg_splat(-INFINITY)));
+				const vf t_12_ = kg_loadn_bf16(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_12_, kg_splat(-INFINITY)));
+				const vf t_13_ = kg_loadn_bf16(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_13_, kg_splat(-INFINITY)));
 			}
+			s_top_ = kg_max(s_top_, s_top_2_);
+			t_top_ = kg_max(t_top_, t_top_2_);
+			s_top_ = kg_max(s_top_, s_top_3_);
+			t_top_ = kg_max(t_top_, t_top_3_);
+			s_top_ = kg_max(s_top_, s_top_4_);
+			t_top_ = kg_max(t_top_, t_top_4_);
 		}
-		const float s_top_2_ = kg_hmax(s_top_);
-		const float t_top_2_ = kg_hmax(t_top_);
+		const float s_top_5_ = kg_hmax(s_top_);
+		const float t_top_5_ = kg_hmax(t_top_);
 		vf s_total_ = kg_splat(0.0f);
 		vf t_total_ = kg_splat(0.0f);
-		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
-		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
+		const float s_base_ = kgs_isinf(s_top_5_) && s_top_5_ < 0.0f ? 0.0f : s_top_5_;
+		const float t_base_ = kgs_isinf(t_top_5_) && t_top_5_ < 0.0f ? 0.0f : t_top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf t_6_ = kg_loadn_bf16(student_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_7_ = t_6_ - kg_splat(s_base_);
-				s_total_2_ += kg_select(kg_first(n_), kg_exp(t_7_), kg_splat(0.0f));
-				const vf t_8_ = kg_loadn_bf16(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_9_ = t_8_ - kg_splat(t_base_);
-				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_9_), kg_splat(0.0f));
+				const vf t_14_ = kg_loadn_bf16(student_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_15_ = t_14_ - kg_splat(s_base_);
+				s_total_2_ += kg_select(kg_first(n_), kg_exp(t_15_), kg_splat(0.0f));
+				const vf t_16_ = kg_loadn_bf16(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_17_ = t_16_ - kg_splat(t_base_);
+				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_17_), kg_splat(0.0f));
 			}
 			s_total_ += s_total_2_;
 			t_total_ += t_total_2_;
@@ -264,26 +354,26 @@ static void KG_NAME(kg_dd4f7221_kl_distill_bf16)(const kg_call *call, int64_t lo
 		const float s_total_3_ = kg_hsum(s_total_);
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf kl_ = kg_splat(0.0f);
-		const float t_12_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
-		const float t_15_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
+		const float t_20_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
+		const float t_23_ = kgs_log(s_total_3_ == 0.0f ? 1.0f : s_total_3_);
 		for (int64_t block_3_ = 0; block_3_ < args->size_D_; block_3_ += 512) {
 			const int64_t end_3_ = kgi_min(block_3_ + 512, args->size_D_);
 			vf kl_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
-				const vf t_10_ = kg_loadn_bf16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_11_ = t_10_ - kg_splat(t_base_);
-				const vf t_log_ = t_11_ - kg_splat(t_12_);
+				const vf t_18_ = kg_loadn_bf16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_19_ = t_18_ - kg_splat(t_base_);
+				const vf t_log_ = t_19_ - kg_splat(t_20_);
 				const vf p_ = kg_exp(t_log_);
-				const vf t_13_ = kg_loadn_bf16(student_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_14_ = t_13_ - kg_splat(s_base_);
-				const vf s_log_ = t_14_ - kg_splat(t_15_);
+				const vf t_21_ = kg_loadn_bf16(student_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_22_ = t_21_ - kg_splat(s_base_);
+				const vf s_log_ = t_22_ - kg_splat(t_23_);
 				kl_2_ += kg_select(kg_first(n_2_), kg_select(p_ == kg_splat(0.0f), kg_splat(0.0f), p_ * (t_log_ - s_log_)), kg_splat(0.0f));
 			}
 			kl_ += kl_2_;
 		}
 		const float kl_3_ = kg_hsum(kl_);
-		kg_st_f32(loss_ + item_, t_16_ * kl_3_);
+		kg_st_f32(loss_ + item_, t_24_ * kl_3_);
 	}
 }
 
@@ -298,45 +388,75 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 	float *restrict kept_ = (float *)call->scratch + 0;
 	float *restrict kept_2_ = (float *)call->scratch + 8192;
 	const float t_ = args->temperature_;
-	const float t_12_ = t_ * t_;
+	const float t_20_ = t_ * t_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf s_top_2_ = kg_splat(-INFINITY);
+			vf t_top_2_ = kg_splat(-INFINITY);
+			vf s_top_3_ = kg_splat(-INFINITY);
+			vf t_top_3_ = kg_splat(-INFINITY);
+			vf s_top_4_ = kg_splat(-INFINITY);
+			vf t_top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_f32(student_ + at_ + d_) / kg_splat(t_);
 				s_top_ = kg_max(s_top_, t_2_);
 				const vf t_3_ = kg_load_f32(teacher_ + at_ + d_) / kg_splat(t_);
 				t_top_ = kg_max(t_top_, t_3_);
+				const vf t_4_ = kg_load_f32(student_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				s_top_2_ = kg_max(s_top_2_, t_4_);
+				const vf t_5_ = kg_load_f32(teacher_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				t_top_2_ = kg_max(t_top_2_, t_5_);
+				const vf t_6_ = kg_load_f32(student_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				s_top_3_ = kg_max(s_top_3_, t_6_);
+				const vf t_7_ = kg_load_f32(teacher_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				t_top_3_ = kg_max(t_top_3_, t_7_);
+				const vf t_8_ = kg_load_f32(student_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				s_top_4_ = kg_max(s_top_4_, t_8_);
+				const vf t_9_ = kg_load_f32(teacher_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				t_top_4_ = kg_max(t_top_4_, t_9_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_10_ = kg_load_f32(student_ + at_ + d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, t_10_);
+				const vf t_11_ = kg_load_f32(teacher_ + at_ + d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, t_11_);
 			}
 			if (d_ < end_) {
-				const vf t_4_ = kg_loadn_f32(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_4_, kg_splat(-INFINITY)));
-				const vf t_5_ = kg_loadn_f32(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_5_, kg_splat(-INFINITY)));
+				const vf t_12_ = kg_loadn_f32(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_12_, kg_splat(-INFINITY)));
+				const vf t_13_ = kg_loadn_f32(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_13_, kg_splat(-INFINITY)));
 			}
+			s_top_ = kg_max(s_top_, s_top_2_);
+			t_top_ = kg_max(t_top_, t_top_2_);
+			s_top_ = kg_max(s_top_, s_top_3_);
+			t_top_ = kg_max(t_top_, t_top_3_);
+			s_top_ = kg_max(s_top_, s_top_4_);
+			t_top_ = kg_max(t_top_, t_top_4_);
 		}
-		const float s_top_2_ = kg_hmax(s_top_);
-		const float t_top_2_ = kg_hmax(t_top_);
+		const float s_top_5_ = kg_hmax(s_top_);
+		const float t_top_5_ = kg_hmax(t_top_);
 		vf s_total_ = kg_splat(0.0f);
 		vf t_total_ = kg_splat(0.0f);
-		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
-		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
+		const float s_base_ = kgs_isinf(s_top_5_) && s_top_5_ < 0.0f ? 0.0f : s_top_5_;
+		const float t_base_ = kgs_isinf(t_top_5_) && t_top_5_ < 0.0f ? 0.0f : t_top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf t_6_ = kg_loadn_f32(student_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf student_exp_ = kg_exp(t_6_ - kg_splat(s_base_));
+				const vf t_14_ = kg_loadn_f32(student_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf student_exp_ = kg_exp(t_14_ - kg_splat(s_base_));
 				s_total_2_ += kg_select(kg_first(n_), student_exp_, kg_splat(0.0f));
-				const vf t_7_ = kg_loadn_f32(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_8_ = t_7_ - kg_splat(t_base_);
-				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_8_), kg_splat(0.0f));
+				const vf t_15_ = kg_loadn_f32(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_16_ = t_15_ - kg_splat(t_base_);
+				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_16_), kg_splat(0.0f));
 				if (d_2_ < 8192) {
 					kg_storen_f32(kept_2_ + d_2_, student_exp_, n_);
 				}
@@ -348,17 +468,17 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf d_s_total_part_ = kg_splat(0.0f);
 		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
-		const float t_11_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
-		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_12_;
+		const float t_19_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
+		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_20_;
 		for (int64_t block_3_ = 0; block_3_ < kept_to_; block_3_ += 512) {
 			const int64_t end_3_ = kgi_min(block_3_ + 512, kept_to_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
 				const vf student_exp_2_ = kg_load_f32(kept_2_ + d_3_);
-				const vf t_9_ = kg_loadn_f32(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_10_ = t_9_ - kg_splat(t_base_);
-				const vf t_log_ = t_10_ - kg_splat(t_11_);
+				const vf t_17_ = kg_loadn_f32(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_18_ = t_17_ - kg_splat(t_base_);
+				const vf t_log_ = t_18_ - kg_splat(t_19_);
 				const vf p_ = kg_exp(t_log_);
 				const vf d_s_log_ = kg_select(p_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_));
 				d_s_total_part_2_ += kg_select(kg_first(n_2_), d_s_log_, kg_splat(0.0f));
@@ -373,9 +493,9 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 			vf d_s_total_part_3_ = kg_splat(0.0f);
 			for (int64_t d_4_ = block_4_; d_4_ < end_4_; d_4_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_4_ - d_4_, KG_W);
-				const vf t_13_ = kg_loadn_f32(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
-				const vf t_14_ = t_13_ - kg_splat(t_base_);
-				const vf t_log_2_ = t_14_ - kg_splat(t_11_);
+				const vf t_21_ = kg_loadn_f32(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
+				const vf t_22_ = t_21_ - kg_splat(t_base_);
+				const vf t_log_2_ = t_22_ - kg_splat(t_19_);
 				const vf p_2_ = kg_exp(t_log_2_);
 				const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
 				d_s_total_part_3_ += kg_select(kg_first(n_3_), d_s_log_2_, kg_splat(0.0f));
@@ -387,25 +507,25 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 		}
 		const float d_s_total_part_4_ = kg_hsum(d_s_total_part_);
 		const int64_t kept_to_2_ = kgi_min(args->size_D_, 8192);
-		const int t_15_ = s_total_3_ == 0.0f;
-		const float d_s_total_ = t_15_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
+		const int t_23_ = s_total_3_ == 0.0f;
+		const float d_s_total_ = t_23_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
 		for (int64_t d_5_ = 0; d_5_ < kept_to_2_; d_5_ += KG_W) {
 			const int64_t n_4_ = kgi_min(kept_to_2_ - d_5_, KG_W);
 			const vf p_3_ = kg_load_f32(kept_ + d_5_);
 			const vf student_exp_3_ = kg_load_f32(kept_2_ + d_5_);
 			const vf d_s_log_3_ = kg_select(p_3_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_3_));
-			kg_storen_f32(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_15_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
+			kg_storen_f32(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
 		}
 		for (int64_t d_6_ = kept_to_2_; d_6_ < args->size_D_; d_6_ += KG_W) {
 			const int64_t n_5_ = kgi_min(args->size_D_ - d_6_, KG_W);
-			const vf t_16_ = kg_loadn_f32(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf t_17_ = t_16_ - kg_splat(t_base_);
-			const vf t_log_3_ = t_17_ - kg_splat(t_11_);
+			const vf t_24_ = kg_loadn_f32(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
+			const vf t_25_ = t_24_ - kg_splat(t_base_);
+			const vf t_log_3_ = t_25_ - kg_splat(t_19_);
 			const vf p_4_ = kg_exp(t_log_3_);
 			const vf d_s_log_4_ = kg_select(p_4_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_4_));
-			const vf t_18_ = kg_loadn_f32(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf student_exp_4_ = kg_exp(t_18_ - kg_splat(s_base_));
-			kg_storen_f32(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_15_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
+			const vf t_26_ = kg_loadn_f32(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
+			const vf student_exp_4_ = kg_exp(t_26_ - kg_splat(s_base_));
+			kg_storen_f32(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
 		}
 	}
 }
@@ -421,45 +541,75 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 	float *restrict kept_ = (float *)call->scratch + 0;
 	float *restrict kept_2_ = (float *)call->scratch + 8192;
 	const float t_ = args->temperature_;
-	const float t_12_ = t_ * t_;
+	const float t_20_ = t_ * t_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf s_top_2_ = kg_splat(-INFINITY);
+			vf t_top_2_ = kg_splat(-INFINITY);
+			vf s_top_3_ = kg_splat(-INFINITY);
+			vf t_top_3_ = kg_splat(-INFINITY);
+			vf s_top_4_ = kg_splat(-INFINITY);
+			vf t_top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_f16(student_ + at_ + d_) / kg_splat(t_);
 				s_top_ = kg_max(s_top_, t_2_);
 				const vf t_3_ = kg_load_f16(teacher_ + at_ + d_) / kg_splat(t_);
 				t_top_ = kg_max(t_top_, t_3_);
+				const vf t_4_ = kg_load_f16(student_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				s_top_2_ = kg_max(s_top_2_, t_4_);
+				const vf t_5_ = kg_load_f16(teacher_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				t_top_2_ = kg_max(t_top_2_, t_5_);
+				const vf t_6_ = kg_load_f16(student_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				s_top_3_ = kg_max(s_top_3_, t_6_);
+				const vf t_7_ = kg_load_f16(teacher_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				t_top_3_ = kg_max(t_top_3_, t_7_);
+				const vf t_8_ = kg_load_f16(student_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				s_top_4_ = kg_max(s_top_4_, t_8_);
+				const vf t_9_ = kg_load_f16(teacher_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				t_top_4_ = kg_max(t_top_4_, t_9_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_10_ = kg_load_f16(student_ + at_ + d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, t_10_);
+				const vf t_11_ = kg_load_f16(teacher_ + at_ + d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, t_11_);
 			}
 			if (d_ < end_) {
-				const vf t_4_ = kg_loadn_f16(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_4_, kg_splat(-INFINITY)));
-				const vf t_5_ = kg_loadn_f16(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_5_, kg_splat(-INFINITY)));
+				const vf t_12_ = kg_loadn_f16(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_12_, kg_splat(-INFINITY)));
+				const vf t_13_ = kg_loadn_f16(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_13_, kg_splat(-INFINITY)));
 			}
+			s_top_ = kg_max(s_top_, s_top_2_);
+			t_top_ = kg_max(t_top_, t_top_2_);
+			s_top_ = kg_max(s_top_, s_top_3_);
+			t_top_ = kg_max(t_top_, t_top_3_);
+			s_top_ = kg_max(s_top_, s_top_4_);
+			t_top_ = kg_max(t_top_, t_top_4_);
 		}
-		const float s_top_2_ = kg_hmax(s_top_);
-		const float t_top_2_ = kg_hmax(t_top_);
+		const float s_top_5_ = kg_hmax(s_top_);
+		const float t_top_5_ = kg_hmax(t_top_);
 		vf s_total_ = kg_splat(0.0f);
 		vf t_total_ = kg_splat(0.0f);
-		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
-		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
+		const float s_base_ = kgs_isinf(s_top_5_) && s_top_5_ < 0.0f ? 0.0f : s_top_5_;
+		const float t_base_ = kgs_isinf(t_top_5_) && t_top_5_ < 0.0f ? 0.0f : t_top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf t_6_ = kg_loadn_f16(student_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf student_exp_ = kg_exp(t_6_ - kg_splat(s_base_));
+				const vf t_14_ = kg_loadn_f16(student_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf student_exp_ = kg_exp(t_14_ - kg_splat(s_base_));
 				s_total_2_ += kg_select(kg_first(n_), student_exp_, kg_splat(0.0f));
-				const vf t_7_ = kg_loadn_f16(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_8_ = t_7_ - kg_splat(t_base_);
-				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_8_), kg_splat(0.0f));
+				const vf t_15_ = kg_loadn_f16(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_16_ = t_15_ - kg_splat(t_base_);
+				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_16_), kg_splat(0.0f));
 				if (d_2_ < 8192) {
 					kg_storen_f32(kept_2_ + d_2_, student_exp_, n_);
 				}
@@ -471,17 +621,17 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf d_s_total_part_ = kg_splat(0.0f);
 		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
-		const float t_11_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
-		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_12_;
+		const float t_19_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
+		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_20_;
 		for (int64_t block_3_ = 0; block_3_ < kept_to_; block_3_ += 512) {
 			const int64_t end_3_ = kgi_min(block_3_ + 512, kept_to_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
 				const vf student_exp_2_ = kg_load_f32(kept_2_ + d_3_);
-				const vf t_9_ = kg_loadn_f16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_10_ = t_9_ - kg_splat(t_base_);
-				const vf t_log_ = t_10_ - kg_splat(t_11_);
+				const vf t_17_ = kg_loadn_f16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_18_ = t_17_ - kg_splat(t_base_);
+				const vf t_log_ = t_18_ - kg_splat(t_19_);
 				const vf p_ = kg_exp(t_log_);
 				const vf d_s_log_ = kg_select(p_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_));
 				d_s_total_part_2_ += kg_select(kg_first(n_2_), d_s_log_, kg_splat(0.0f));
@@ -496,9 +646,9 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 			vf d_s_total_part_3_ = kg_splat(0.0f);
 			for (int64_t d_4_ = block_4_; d_4_ < end_4_; d_4_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_4_ - d_4_, KG_W);
-				const vf t_13_ = kg_loadn_f16(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
-				const vf t_14_ = t_13_ - kg_splat(t_base_);
-				const vf t_log_2_ = t_14_ - kg_splat(t_11_);
+				const vf t_21_ = kg_loadn_f16(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
+				const vf t_22_ = t_21_ - kg_splat(t_base_);
+				const vf t_log_2_ = t_22_ - kg_splat(t_19_);
 				const vf p_2_ = kg_exp(t_log_2_);
 				const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
 				d_s_total_part_3_ += kg_select(kg_first(n_3_), d_s_log_2_, kg_splat(0.0f));
@@ -510,25 +660,25 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 		}
 		const float d_s_total_part_4_ = kg_hsum(d_s_total_part_);
 		const int64_t kept_to_2_ = kgi_min(args->size_D_, 8192);
-		const int t_15_ = s_total_3_ == 0.0f;
-		const float d_s_total_ = t_15_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
+		const int t_23_ = s_total_3_ == 0.0f;
+		const float d_s_total_ = t_23_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
 		for (int64_t d_5_ = 0; d_5_ < kept_to_2_; d_5_ += KG_W) {
 			const int64_t n_4_ = kgi_min(kept_to_2_ - d_5_, KG_W);
 			const vf p_3_ = kg_load_f32(kept_ + d_5_);
 			const vf student_exp_3_ = kg_load_f32(kept_2_ + d_5_);
 			const vf d_s_log_3_ = kg_select(p_3_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_3_));
-			kg_storen_f16(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_15_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
+			kg_storen_f16(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
 		}
 		for (int64_t d_6_ = kept_to_2_; d_6_ < args->size_D_; d_6_ += KG_W) {
 			const int64_t n_5_ = kgi_min(args->size_D_ - d_6_, KG_W);
-			const vf t_16_ = kg_loadn_f16(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf t_17_ = t_16_ - kg_splat(t_base_);
-			const vf t_log_3_ = t_17_ - kg_splat(t_11_);
+			const vf t_24_ = kg_loadn_f16(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
+			const vf t_25_ = t_24_ - kg_splat(t_base_);
+			const vf t_log_3_ = t_25_ - kg_splat(t_19_);
 			const vf p_4_ = kg_exp(t_log_3_);
 			const vf d_s_log_4_ = kg_select(p_4_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_4_));
-			const vf t_18_ = kg_loadn_f16(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf student_exp_4_ = kg_exp(t_18_ - kg_splat(s_base_));
-			kg_storen_f16(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_15_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
+			const vf t_26_ = kg_loadn_f16(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
+			const vf student_exp_4_ = kg_exp(t_26_ - kg_splat(s_base_));
+			kg_storen_f16(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
 		}
 	}
 }
@@ -544,45 +694,75 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 	float *restrict kept_ = (float *)call->scratch + 0;
 	float *restrict kept_2_ = (float *)call->scratch + 8192;
 	const float t_ = args->temperature_;
-	const float t_12_ = t_ * t_;
+	const float t_20_ = t_ * t_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf s_top_ = kg_splat(-INFINITY);
 		vf t_top_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf s_top_2_ = kg_splat(-INFINITY);
+			vf t_top_2_ = kg_splat(-INFINITY);
+			vf s_top_3_ = kg_splat(-INFINITY);
+			vf t_top_3_ = kg_splat(-INFINITY);
+			vf s_top_4_ = kg_splat(-INFINITY);
+			vf t_top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_bf16(student_ + at_ + d_) / kg_splat(t_);
 				s_top_ = kg_max(s_top_, t_2_);
 				const vf t_3_ = kg_load_bf16(teacher_ + at_ + d_) / kg_splat(t_);
 				t_top_ = kg_max(t_top_, t_3_);
+				const vf t_4_ = kg_load_bf16(student_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				s_top_2_ = kg_max(s_top_2_, t_4_);
+				const vf t_5_ = kg_load_bf16(teacher_ + at_ + (d_ + KG_W)) / kg_splat(t_);
+				t_top_2_ = kg_max(t_top_2_, t_5_);
+				const vf t_6_ = kg_load_bf16(student_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				s_top_3_ = kg_max(s_top_3_, t_6_);
+				const vf t_7_ = kg_load_bf16(teacher_ + at_ + (d_ + 2 * KG_W)) / kg_splat(t_);
+				t_top_3_ = kg_max(t_top_3_, t_7_);
+				const vf t_8_ = kg_load_bf16(student_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				s_top_4_ = kg_max(s_top_4_, t_8_);
+				const vf t_9_ = kg_load_bf16(teacher_ + at_ + (d_ + 3 * KG_W)) / kg_splat(t_);
+				t_top_4_ = kg_max(t_top_4_, t_9_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_10_ = kg_load_bf16(student_ + at_ + d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, t_10_);
+				const vf t_11_ = kg_load_bf16(teacher_ + at_ + d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, t_11_);
 			}
 			if (d_ < end_) {
-				const vf t_4_ = kg_loadn_bf16(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_4_, kg_splat(-INFINITY)));
-				const vf t_5_ = kg_loadn_bf16(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
-				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_5_, kg_splat(-INFINITY)));
+				const vf t_12_ = kg_loadn_bf16(student_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				s_top_ = kg_max(s_top_, kg_select(kg_first(end_ - d_), t_12_, kg_splat(-INFINITY)));
+				const vf t_13_ = kg_loadn_bf16(teacher_ + at_ + d_, end_ - d_) / kg_splat(t_);
+				t_top_ = kg_max(t_top_, kg_select(kg_first(end_ - d_), t_13_, kg_splat(-INFINITY)));
 			}
+			s_top_ = kg_max(s_top_, s_top_2_);
+			t_top_ = kg_max(t_top_, t_top_2_);
+			s_top_ = kg_max(s_top_, s_top_3_);
+			t_top_ = kg_max(t_top_, t_top_3_);
+			s_top_ = kg_max(s_top_, s_top_4_);
+			t_top_ = kg_max(t_top_, t_top_4_);
 		}
-		const float s_top_2_ = kg_hmax(s_top_);
-		const float t_top_2_ = kg_hmax(t_top_);
+		const float s_top_5_ = kg_hmax(s_top_);
+		const float t_top_5_ = kg_hmax(t_top_);
 		vf s_total_ = kg_splat(0.0f);
 		vf t_total_ = kg_splat(0.0f);
-		const float s_base_ = kgs_isinf(s_top_2_) && s_top_2_ < 0.0f ? 0.0f : s_top_2_;
-		const float t_base_ = kgs_isinf(t_top_2_) && t_top_2_ < 0.0f ? 0.0f : t_top_2_;
+		const float s_base_ = kgs_isinf(s_top_5_) && s_top_5_ < 0.0f ? 0.0f : s_top_5_;
+		const float t_base_ = kgs_isinf(t_top_5_) && t_top_5_ < 0.0f ? 0.0f : t_top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf s_total_2_ = kg_splat(0.0f);
 			vf t_total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf t_6_ = kg_loadn_bf16(student_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf student_exp_ = kg_exp(t_6_ - kg_splat(s_base_));
+				const vf t_14_ = kg_loadn_bf16(student_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf student_exp_ = kg_exp(t_14_ - kg_splat(s_base_));
 				s_total_2_ += kg_select(kg_first(n_), student_exp_, kg_splat(0.0f));
-				const vf t_7_ = kg_loadn_bf16(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
-				const vf t_8_ = t_7_ - kg_splat(t_base_);
-				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_8_), kg_splat(0.0f));
+				const vf t_15_ = kg_loadn_bf16(teacher_ + at_ + d_2_, n_) / kg_splat(t_);
+				const vf t_16_ = t_15_ - kg_splat(t_base_);
+				t_total_2_ += kg_select(kg_first(n_), kg_exp(t_16_), kg_splat(0.0f));
 				if (d_2_ < 8192) {
 					kg_storen_f32(kept_2_ + d_2_, student_exp_, n_);
 				}
@@ -594,17 +774,17 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 		const float t_total_3_ = kg_hsum(t_total_);
 		vf d_s_total_part_ = kg_splat(0.0f);
 		const int64_t kept_to_ = kgi_min(args->size_D_, 8192);
-		const float t_11_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
-		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_12_;
+		const float t_19_ = kgs_log(t_total_3_ == 0.0f ? 1.0f : t_total_3_);
+		const float d_kl_ = kg_ld_f32(d_loss_ + item_) * t_20_;
 		for (int64_t block_3_ = 0; block_3_ < kept_to_; block_3_ += 512) {
 			const int64_t end_3_ = kgi_min(block_3_ + 512, kept_to_);
 			vf d_s_total_part_2_ = kg_splat(0.0f);
 			for (int64_t d_3_ = block_3_; d_3_ < end_3_; d_3_ += KG_W) {
 				const int64_t n_2_ = kgi_min(end_3_ - d_3_, KG_W);
 				const vf student_exp_2_ = kg_load_f32(kept_2_ + d_3_);
-				const vf t_9_ = kg_loadn_bf16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
-				const vf t_10_ = t_9_ - kg_splat(t_base_);
-				const vf t_log_ = t_10_ - kg_splat(t_11_);
+				const vf t_17_ = kg_loadn_bf16(teacher_ + at_ + d_3_, n_2_) / kg_splat(t_);
+				const vf t_18_ = t_17_ - kg_splat(t_base_);
+				const vf t_log_ = t_18_ - kg_splat(t_19_);
 				const vf p_ = kg_exp(t_log_);
 				const vf d_s_log_ = kg_select(p_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_));
 				d_s_total_part_2_ += kg_select(kg_first(n_2_), d_s_log_, kg_splat(0.0f));
@@ -619,9 +799,9 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 			vf d_s_total_part_3_ = kg_splat(0.0f);
 			for (int64_t d_4_ = block_4_; d_4_ < end_4_; d_4_ += KG_W) {
 				const int64_t n_3_ = kgi_min(end_4_ - d_4_, KG_W);
-				const vf t_13_ = kg_loadn_bf16(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
-				const vf t_14_ = t_13_ - kg_splat(t_base_);
-				const vf t_log_2_ = t_14_ - kg_splat(t_11_);
+				const vf t_21_ = kg_loadn_bf16(teacher_ + at_ + d_4_, n_3_) / kg_splat(t_);
+				const vf t_22_ = t_21_ - kg_splat(t_base_);
+				const vf t_log_2_ = t_22_ - kg_splat(t_19_);
 				const vf p_2_ = kg_exp(t_log_2_);
 				const vf d_s_log_2_ = kg_select(p_2_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_2_));
 				d_s_total_part_3_ += kg_select(kg_first(n_3_), d_s_log_2_, kg_splat(0.0f));
@@ -633,25 +813,25 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64
 		}
 		const float d_s_total_part_4_ = kg_hsum(d_s_total_part_);
 		const int64_t kept_to_2_ = kgi_min(args->size_D_, 8192);
-		const int t_15_ = s_total_3_ == 0.0f;
-		const float d_s_total_ = t_15_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
+		const int t_23_ = s_total_3_ == 0.0f;
+		const float d_s_total_ = t_23_ ? 0.0f : -(d_s_total_part_4_ / s_total_3_);
 		for (int64_t d_5_ = 0; d_5_ < kept_to_2_; d_5_ += KG_W) {
 			const int64_t n_4_ = kgi_min(kept_to_2_ - d_5_, KG_W);
 			const vf p_3_ = kg_load_f32(kept_ + d_5_);
 			const vf student_exp_3_ = kg_load_f32(kept_2_ + d_5_);
 			const vf d_s_log_3_ = kg_select(p_3_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_3_));
-			kg_storen_bf16(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_15_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
+			kg_storen_bf16(d_student_ + at_ + d_5_, d_s_log_3_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_3_ / kg_splat(t_)), n_4_);
 		}
 		for (int64_t d_6_ = kept_to_2_; d_6_ < args->size_D_; d_6_ += KG_W) {
 			const int64_t n_5_ = kgi_min(args->size_D_ - d_6_, KG_W);
-			const vf t_16_ = kg_loadn_bf16(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf t_17_ = t_16_ - kg_splat(t_base_);
-			const vf t_log_3_ = t_17_ - kg_splat(t_11_);
+			const vf t_24_ = kg_loadn_bf16(teacher_ + at_ + d_6_, n_5_) / kg_splat(t_);
+			const vf t_25_ = t_24_ - kg_splat(t_base_);
+			const vf t_log_3_ = t_25_ - kg_splat(t_19_);
 			const vf p_4_ = kg_exp(t_log_3_);
 			const vf d_s_log_4_ = kg_select(p_4_ == kg_splat(0.0f), kg_splat(0.0f), -(kg_splat(d_kl_) * p_4_));
-			const vf t_18_ = kg_loadn_bf16(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
-			const vf student_exp_4_ = kg_exp(t_18_ - kg_splat(s_base_));
-			kg_storen_bf16(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_15_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
+			const vf t_26_ = kg_loadn_bf16(student_ + at_ + d_6_, n_5_) / kg_splat(t_);
+			const vf student_exp_4_ = kg_exp(t_26_ - kg_splat(s_base_));
+			kg_storen_bf16(d_student_ + at_ + d_6_, d_s_log_4_ / kg_splat(t_) + (t_23_ ? kg_splat(0.0f) : kg_splat(d_s_total_) * student_exp_4_ / kg_splat(t_)), n_5_);
 		}
 	}
 }

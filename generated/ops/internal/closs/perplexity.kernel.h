@@ -74,39 +74,55 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_1)(const kg_call *call, int64_t l
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_f32(logits_ + at_ + d_);
 				top_2_ = kg_max(top_2_, logits_2_);
+				const vf logits_3_ = kg_load_f32(logits_ + at_ + (d_ + KG_W));
+				top_3_ = kg_max(top_3_, logits_3_);
+				const vf logits_4_ = kg_load_f32(logits_ + at_ + (d_ + 2 * KG_W));
+				top_4_ = kg_max(top_4_, logits_4_);
+				const vf logits_5_ = kg_load_f32(logits_ + at_ + (d_ + 3 * KG_W));
+				top_5_ = kg_max(top_5_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_f32(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_f32(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_3_ = kg_hmax(top_2_);
+		const float top_6_ = kg_hmax(top_2_);
 		vf total_2_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
 		if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
-					total_3_ += kg_select(kg_first(n_), kg_exp(logits_4_ - kg_splat(base_)), kg_splat(0.0f));
+					const vf logits_8_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(logits_8_ - kg_splat(base_)), kg_splat(0.0f));
 				}
 			}
 			total_2_ += total_3_;
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		kg_st_f32(total_ + item_, total_4_);
-		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(top_ + item_, top_6_);
 	}
 }
 
@@ -165,7 +181,23 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_3)(const kg_call *call, int64_t l
 		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_R_chunks_);
 			vf sum_2_ = kg_splat(0.0f);
+			vi rows_2_ = kg_splati(0);
+			vf sum_3_ = kg_splat(0.0f);
+			vi rows_3_ = kg_splati(0);
+			vf sum_4_ = kg_splat(0.0f);
+			vi rows_4_ = kg_splati(0);
+			vf sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				rows_ += kg_load_i32(rows_chunk_ + d_);
+				sum_2_ += kg_load_f32(sum_chunk_ + d_);
+				rows_2_ += kg_load_i32(rows_chunk_ + d_ + KG_W);
+				sum_3_ += kg_load_f32(sum_chunk_ + d_ + KG_W);
+				rows_3_ += kg_load_i32(rows_chunk_ + d_ + 2 * KG_W);
+				sum_4_ += kg_load_f32(sum_chunk_ + d_ + 2 * KG_W);
+				rows_4_ += kg_load_i32(rows_chunk_ + d_ + 3 * KG_W);
+				sum_5_ += kg_load_f32(sum_chunk_ + d_ + 3 * KG_W);
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				rows_ += kg_load_i32(rows_chunk_ + d_);
 				sum_2_ += kg_load_f32(sum_chunk_ + d_);
@@ -174,13 +206,19 @@ static void KG_NAME(kg_dd4f7221_perplexity_f32_3)(const kg_call *call, int64_t l
 				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
 				sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
+			rows_ += rows_2_;
+			sum_2_ += sum_3_;
+			rows_ += rows_3_;
+			sum_2_ += sum_4_;
+			rows_ += rows_4_;
+			sum_2_ += sum_5_;
 			sum_ += sum_2_;
 		}
-		const int32_t rows_2_ = kg_hsumi(rows_);
-		const float sum_3_ = kg_hsum(sum_);
-		const int64_t rows_3_ = rows_2_;
-		kg_st_f32(perplexity_, kgs_exp(sum_3_ / (float)kgi_max(rows_3_, 1)));
-		kg_st_i32(count_, rows_3_);
+		const int32_t rows_5_ = kg_hsumi(rows_);
+		const float sum_6_ = kg_hsum(sum_);
+		const int64_t rows_6_ = rows_5_;
+		kg_st_f32(perplexity_, kgs_exp(sum_6_ / (float)kgi_max(rows_6_, 1)));
+		kg_st_i32(count_, rows_6_);
 	}
 }
 
@@ -198,39 +236,55 @@ static void KG_NAME(kg_dd4f7221_perplexity_f16_1)(const kg_call *call, int64_t l
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_f16(logits_ + at_ + d_);
 				top_2_ = kg_max(top_2_, logits_2_);
+				const vf logits_3_ = kg_load_f16(logits_ + at_ + (d_ + KG_W));
+				top_3_ = kg_max(top_3_, logits_3_);
+				const vf logits_4_ = kg_load_f16(logits_ + at_ + (d_ + 2 * KG_W));
+				top_4_ = kg_max(top_4_, logits_4_);
+				const vf logits_5_ = kg_load_f16(logits_ + at_ + (d_ + 3 * KG_W));
+				top_5_ = kg_max(top_5_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_f16(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_f16(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_3_ = kg_hmax(top_2_);
+		const float top_6_ = kg_hmax(top_2_);
 		vf total_2_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
 		if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
-					total_3_ += kg_select(kg_first(n_), kg_exp(logits_4_ - kg_splat(base_)), kg_splat(0.0f));
+					const vf logits_8_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(logits_8_ - kg_splat(base_)), kg_splat(0.0f));
 				}
 			}
 			total_2_ += total_3_;
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		kg_st_f32(total_ + item_, total_4_);
-		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(top_ + item_, top_6_);
 	}
 }
 
@@ -289,39 +343,55 @@ static void KG_NAME(kg_dd4f7221_perplexity_bf16_1)(const kg_call *call, int64_t 
 		const int64_t at_ = item_ * args->size_V_;
 		for (int64_t block_ = 0; block_ < args->size_V_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_V_);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf logits_2_ = kg_load_bf16(logits_ + at_ + d_);
 				top_2_ = kg_max(top_2_, logits_2_);
+				const vf logits_3_ = kg_load_bf16(logits_ + at_ + (d_ + KG_W));
+				top_3_ = kg_max(top_3_, logits_3_);
+				const vf logits_4_ = kg_load_bf16(logits_ + at_ + (d_ + 2 * KG_W));
+				top_4_ = kg_max(top_4_, logits_4_);
+				const vf logits_5_ = kg_load_bf16(logits_ + at_ + (d_ + 3 * KG_W));
+				top_5_ = kg_max(top_5_, logits_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf logits_6_ = kg_load_bf16(logits_ + at_ + d_);
+				top_2_ = kg_max(top_2_, logits_6_);
 			}
 			if (d_ < end_) {
-				const vf logits_3_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
-				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_3_, kg_splat(-INFINITY)));
+				const vf logits_7_ = kg_loadn_bf16(logits_ + at_ + d_, end_ - d_);
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), logits_7_, kg_splat(-INFINITY)));
 			}
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_3_ = kg_hmax(top_2_);
+		const float top_6_ = kg_hmax(top_2_);
 		vf total_2_ = kg_splat(0.0f);
 		const int64_t target_value_ = kg_ld_i32(target_ + item_);
 		if ((target_value_ < 0 || target_value_ >= args->size_V_) && target_value_ != args->ignore_index_) {
 			kg_fault_set(call, 1, item_, target_value_, args->size_V_);
 		}
 		const int counted_ = target_value_ != at_2_;
-		const float base_ = kgs_isinf(top_3_) && top_3_ < 0.0f ? 0.0f : top_3_;
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_V_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_V_);
 			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				if (counted_) {
-					const vf logits_4_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
-					total_3_ += kg_select(kg_first(n_), kg_exp(logits_4_ - kg_splat(base_)), kg_splat(0.0f));
+					const vf logits_8_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					total_3_ += kg_select(kg_first(n_), kg_exp(logits_8_ - kg_splat(base_)), kg_splat(0.0f));
 				}
 			}
 			total_2_ += total_3_;
 		}
 		const float total_4_ = kg_hsum(total_2_);
 		kg_st_f32(total_ + item_, total_4_);
-		kg_st_f32(top_ + item_, top_3_);
+		kg_st_f32(top_ + item_, top_6_);
 	}
 }
 

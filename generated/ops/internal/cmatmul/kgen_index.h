@@ -11,6 +11,9 @@ static inline __attribute__((unused)) int64_t kgi_div(int64_t x, int64_t y) {
 	if (y == 0) {
 		return 0;
 	}
+	if (y == 1) {
+		return x; // a stride, as a rule
+	}
 	if (y == -1) {
 		return (int64_t)(0 - (uint64_t)x); // INT64_MIN wraps
 	}

@@ -263,8 +263,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_5_ = (float)kgi_max(args->size_K_, 1);
-	const float t_9_ = args->eps_;
+	const float t_9_ = (float)kgi_max(args->size_K_, 1);
+	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -272,43 +272,59 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
+			vf rest_sum_4_ = kg_splat(0.0f);
+			vf rest_sum_5_ = kg_splat(0.0f);
+			vf rest_sum_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
 				rest_sum_3_ += t_2_;
+				const vf t_3_ = kg_load_f32(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
+				rest_sum_4_ += t_3_;
+				const vf t_4_ = kg_load_f32(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
+				rest_sum_5_ += t_4_;
+				const vf t_5_ = kg_load_f32(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
+				rest_sum_6_ += t_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_6_ = kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_6_;
 			}
 			if (d_ < end_) {
-				const vf t_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_7_, kg_splat(0.0f));
 			}
+			rest_sum_3_ += rest_sum_4_;
+			rest_sum_3_ += rest_sum_5_;
+			rest_sum_3_ += rest_sum_6_;
 			rest_sum_2_ += rest_sum_3_;
 		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_5_;
+		const float rest_ = rest_sum_7_ / t_9_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf t_4_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_6_ = t_4_ - kg_splat(rest_);
-				var_sum_3_ += t_6_ * t_6_;
+				const vf t_8_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_10_ = t_8_ - kg_splat(rest_);
+				var_sum_3_ += t_10_ * t_10_;
 			}
 			if (d_2_ < end_2_) {
-				const vf t_7_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_8_ = t_7_ - kg_splat(rest_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
+				const vf t_11_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_12_ = t_11_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_12_ * t_12_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
 		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_4_ / t_5_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
+		const float var_ = var_sum_4_ / t_9_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_13_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
 	}
 }
@@ -403,8 +419,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_5_ = (float)kgi_max(args->size_K_, 1);
-	const float t_9_ = args->eps_;
+	const float t_9_ = (float)kgi_max(args->size_K_, 1);
+	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -412,43 +428,59 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
+			vf rest_sum_4_ = kg_splat(0.0f);
+			vf rest_sum_5_ = kg_splat(0.0f);
+			vf rest_sum_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
 				rest_sum_3_ += t_2_;
+				const vf t_3_ = kg_load_f16(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
+				rest_sum_4_ += t_3_;
+				const vf t_4_ = kg_load_f16(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
+				rest_sum_5_ += t_4_;
+				const vf t_5_ = kg_load_f16(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
+				rest_sum_6_ += t_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_6_ = kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_6_;
 			}
 			if (d_ < end_) {
-				const vf t_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_7_, kg_splat(0.0f));
 			}
+			rest_sum_3_ += rest_sum_4_;
+			rest_sum_3_ += rest_sum_5_;
+			rest_sum_3_ += rest_sum_6_;
 			rest_sum_2_ += rest_sum_3_;
 		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_5_;
+		const float rest_ = rest_sum_7_ / t_9_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf t_4_ = kg_load_f16(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_6_ = t_4_ - kg_splat(rest_);
-				var_sum_3_ += t_6_ * t_6_;
+				const vf t_8_ = kg_load_f16(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_10_ = t_8_ - kg_splat(rest_);
+				var_sum_3_ += t_10_ * t_10_;
 			}
 			if (d_2_ < end_2_) {
-				const vf t_7_ = kg_loadn_f16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_8_ = t_7_ - kg_splat(rest_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
+				const vf t_11_ = kg_loadn_f16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_12_ = t_11_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_12_ * t_12_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
 		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_4_ / t_5_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
+		const float var_ = var_sum_4_ / t_9_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_13_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
 	}
 }
@@ -543,8 +575,8 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_5_ = (float)kgi_max(args->size_K_, 1);
-	const float t_9_ = args->eps_;
+	const float t_9_ = (float)kgi_max(args->size_K_, 1);
+	const float t_13_ = args->eps_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf rest_sum_2_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_K_;
@@ -552,43 +584,59 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
+			vf rest_sum_4_ = kg_splat(0.0f);
+			vf rest_sum_5_ = kg_splat(0.0f);
+			vf rest_sum_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf t_2_ = kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
 				rest_sum_3_ += t_2_;
+				const vf t_3_ = kg_load_bf16(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
+				rest_sum_4_ += t_3_;
+				const vf t_4_ = kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
+				rest_sum_5_ += t_4_;
+				const vf t_5_ = kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
+				rest_sum_6_ += t_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf t_6_ = kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_3_ += t_6_;
 			}
 			if (d_ < end_) {
-				const vf t_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_3_, kg_splat(0.0f));
+				const vf t_7_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_);
+				rest_sum_3_ += kg_select(kg_first(end_ - d_), t_7_, kg_splat(0.0f));
 			}
+			rest_sum_3_ += rest_sum_4_;
+			rest_sum_3_ += rest_sum_5_;
+			rest_sum_3_ += rest_sum_6_;
 			rest_sum_2_ += rest_sum_3_;
 		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
+		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_4_ / t_5_;
+		const float rest_ = rest_sum_7_ / t_9_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
-				const vf t_4_ = kg_load_bf16(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_6_ = t_4_ - kg_splat(rest_);
-				var_sum_3_ += t_6_ * t_6_;
+				const vf t_8_ = kg_load_bf16(x_ + at_ + d_2_) - kg_splat(first_);
+				const vf t_10_ = t_8_ - kg_splat(rest_);
+				var_sum_3_ += t_10_ * t_10_;
 			}
 			if (d_2_ < end_2_) {
-				const vf t_7_ = kg_loadn_bf16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_8_ = t_7_ - kg_splat(rest_);
-				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_8_ * t_8_, kg_splat(0.0f));
+				const vf t_11_ = kg_loadn_bf16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
+				const vf t_12_ = t_11_ - kg_splat(rest_);
+				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_12_ * t_12_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
 		const float mean_2_ = first_ + rest_;
-		const float var_ = var_sum_4_ / t_5_;
-		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_9_);
+		const float var_ = var_sum_4_ / t_9_;
+		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_13_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
 	}
 }
@@ -927,17 +975,29 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)(const k
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
+			vf rest_sum_4_ = kg_splat(0.0f);
+			vf rest_sum_5_ = kg_splat(0.0f);
+			vf rest_sum_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				rest_sum_3_ += kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_4_ += kg_load_f32(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
+				rest_sum_5_ += kg_load_f32(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
+				rest_sum_6_ += kg_load_f32(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				rest_sum_3_ += kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
 			}
 			if (d_ < end_) {
 				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
 			}
+			rest_sum_3_ += rest_sum_4_;
+			rest_sum_3_ += rest_sum_5_;
+			rest_sum_3_ += rest_sum_6_;
 			rest_sum_2_ += rest_sum_3_;
 		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 	}
 }
 
@@ -1229,25 +1289,29 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)(const k
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		int64_t d_ = 0;
-		const int64_t at_ = item_ * args->size_N_;
-		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t from_ = i_ * 4096;
+		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
+		int64_t d_ = from_;
+		const int64_t at_ = i_2_ * args->size_N_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		if (d_ < args->size_N_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		if (d_ < to_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
 		}
-		const int64_t row_from_ = item_ * 32;
+		const int64_t row_from_ = i_2_ * 32;
 		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = 0;
+			int64_t d_2_ = from_;
 			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
 				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_y_ + at_3_ + d_2_));
 			}
-			if (d_2_ < args->size_N_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			if (d_2_ < to_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f32(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
 			}
 		}
 	}
@@ -1304,17 +1368,29 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)(const k
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
+			vf rest_sum_4_ = kg_splat(0.0f);
+			vf rest_sum_5_ = kg_splat(0.0f);
+			vf rest_sum_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				rest_sum_3_ += kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_4_ += kg_load_f16(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
+				rest_sum_5_ += kg_load_f16(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
+				rest_sum_6_ += kg_load_f16(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				rest_sum_3_ += kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
 			}
 			if (d_ < end_) {
 				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
 			}
+			rest_sum_3_ += rest_sum_4_;
+			rest_sum_3_ += rest_sum_5_;
+			rest_sum_3_ += rest_sum_6_;
 			rest_sum_2_ += rest_sum_3_;
 		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 	}
 }
 
@@ -1606,25 +1682,29 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)(const k
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		int64_t d_ = 0;
-		const int64_t at_ = item_ * args->size_N_;
-		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t from_ = i_ * 4096;
+		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
+		int64_t d_ = from_;
+		const int64_t at_ = i_2_ * args->size_N_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		if (d_ < args->size_N_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		if (d_ < to_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
 		}
-		const int64_t row_from_ = item_ * 32;
+		const int64_t row_from_ = i_2_ * 32;
 		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = 0;
+			int64_t d_2_ = from_;
 			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
 				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f16(d_y_ + at_3_ + d_2_));
 			}
-			if (d_2_ < args->size_N_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f16(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			if (d_2_ < to_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f16(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
 			}
 		}
 	}
@@ -1681,17 +1761,29 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)(const 
 		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
 			vf rest_sum_3_ = kg_splat(0.0f);
+			vf rest_sum_4_ = kg_splat(0.0f);
+			vf rest_sum_5_ = kg_splat(0.0f);
+			vf rest_sum_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				rest_sum_3_ += kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
+				rest_sum_4_ += kg_load_bf16(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
+				rest_sum_5_ += kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
+				rest_sum_6_ += kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				rest_sum_3_ += kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
 			}
 			if (d_ < end_) {
 				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
 			}
+			rest_sum_3_ += rest_sum_4_;
+			rest_sum_3_ += rest_sum_5_;
+			rest_sum_3_ += rest_sum_6_;
 			rest_sum_2_ += rest_sum_3_;
 		}
-		const float rest_sum_4_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_4_);
+		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
+		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 	}
 }
 
@@ -1983,25 +2075,29 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)(const 
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		int64_t d_ = 0;
-		const int64_t at_ = item_ * args->size_N_;
-		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t from_ = i_ * 4096;
+		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
+		int64_t d_ = from_;
+		const int64_t at_ = i_2_ * args->size_N_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		if (d_ < args->size_N_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		if (d_ < to_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
 		}
-		const int64_t row_from_ = item_ * 32;
+		const int64_t row_from_ = i_2_ * 32;
 		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = 0;
+			int64_t d_2_ = from_;
 			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
 				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_bf16(d_y_ + at_3_ + d_2_));
 			}
-			if (d_2_ < args->size_N_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_bf16(d_y_ + at_3_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			if (d_2_ < to_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_bf16(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
 			}
 		}
 	}

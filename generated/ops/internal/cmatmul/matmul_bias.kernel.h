@@ -1059,26 +1059,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f32_3)(const kg_call *call, 
 	const kg_dd4f7221_matmul_bias_grad_nn_f32_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		int64_t d_ = 0;
-		const int64_t at_ = item_ * args->size_N_;
-		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t from_ = i_ * 4096;
+		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
+		int64_t d_ = from_;
+		const int64_t at_ = i_2_ * args->size_N_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		if (d_ < args->size_N_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		if (d_ < to_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
 		}
-		const int64_t row_from_ = item_ * 32;
+		const int64_t row_from_ = i_2_ * 32;
 		const int64_t rows_ = kgi_min(args->size_Z_ * args->size_M_ - row_from_, 32);
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_2_ = row_from_ + row_;
 			const int64_t at_3_ = at_2_ / args->size_M_;
-			int64_t d_2_ = 0;
+			int64_t d_2_ = from_;
 			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
-			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
 				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_c_ + at_4_ + d_2_));
 			}
-			if (d_2_ < args->size_N_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f32(d_c_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			if (d_2_ < to_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f32(d_c_ + at_4_ + d_2_, to_ - d_2_), to_ - d_2_);
 			}
 		}
 	}
@@ -1232,26 +1236,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_f16_3)(const kg_call *call, 
 	const kg_dd4f7221_matmul_bias_grad_nn_f16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		int64_t d_ = 0;
-		const int64_t at_ = item_ * args->size_N_;
-		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t from_ = i_ * 4096;
+		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
+		int64_t d_ = from_;
+		const int64_t at_ = i_2_ * args->size_N_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		if (d_ < args->size_N_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		if (d_ < to_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
 		}
-		const int64_t row_from_ = item_ * 32;
+		const int64_t row_from_ = i_2_ * 32;
 		const int64_t rows_ = kgi_min(args->size_Z_ * args->size_M_ - row_from_, 32);
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_2_ = row_from_ + row_;
 			const int64_t at_3_ = at_2_ / args->size_M_;
-			int64_t d_2_ = 0;
+			int64_t d_2_ = from_;
 			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
-			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
 				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f16(d_c_ + at_4_ + d_2_));
 			}
-			if (d_2_ < args->size_N_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_f16(d_c_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			if (d_2_ < to_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f16(d_c_ + at_4_ + d_2_, to_ - d_2_), to_ - d_2_);
 			}
 		}
 	}
@@ -1405,26 +1413,30 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_grad_nn_bf16_3)(const kg_call *call,
 	const kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		int64_t d_ = 0;
-		const int64_t at_ = item_ * args->size_N_;
-		for (; d_ < args->size_N_ - (KG_W - 1); d_ += KG_W) {
+		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
+		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
+		const int64_t from_ = i_ * 4096;
+		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
+		int64_t d_ = from_;
+		const int64_t at_ = i_2_ * args->size_N_;
+		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
 			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
 		}
-		if (d_ < args->size_N_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), args->size_N_ - d_);
+		if (d_ < to_) {
+			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
 		}
-		const int64_t row_from_ = item_ * 32;
+		const int64_t row_from_ = i_2_ * 32;
 		const int64_t rows_ = kgi_min(args->size_Z_ * args->size_M_ - row_from_, 32);
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_2_ = row_from_ + row_;
 			const int64_t at_3_ = at_2_ / args->size_M_;
-			int64_t d_2_ = 0;
+			int64_t d_2_ = from_;
 			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
-			for (; d_2_ < args->size_N_ - (KG_W - 1); d_2_ += KG_W) {
+			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
 				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_bf16(d_c_ + at_4_ + d_2_));
 			}
-			if (d_2_ < args->size_N_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, args->size_N_ - d_2_) + kg_loadn_bf16(d_c_ + at_4_ + d_2_, args->size_N_ - d_2_), args->size_N_ - d_2_);
+			if (d_2_ < to_) {
+				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_bf16(d_c_ + at_4_ + d_2_, to_ - d_2_), to_ - d_2_);
 			}
 		}
 	}

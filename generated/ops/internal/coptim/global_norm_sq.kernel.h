@@ -54,19 +54,35 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f32_1)(const kg_call *call,
 		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf part_chunk_3_ = kg_splat(0.0f);
+			vf part_chunk_4_ = kg_splat(0.0f);
+			vf part_chunk_5_ = kg_splat(0.0f);
+			vf part_chunk_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf g_2_ = kg_load_f32(g_ + d_);
 				part_chunk_3_ += g_2_ * g_2_;
+				const vf g_3_ = kg_load_f32(g_ + d_ + KG_W);
+				part_chunk_4_ += g_3_ * g_3_;
+				const vf g_4_ = kg_load_f32(g_ + d_ + 2 * KG_W);
+				part_chunk_5_ += g_4_ * g_4_;
+				const vf g_5_ = kg_load_f32(g_ + d_ + 3 * KG_W);
+				part_chunk_6_ += g_5_ * g_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf g_6_ = kg_load_f32(g_ + d_);
+				part_chunk_3_ += g_6_ * g_6_;
 			}
 			if (d_ < end_) {
-				const vf g_3_ = kg_loadn_f32(g_ + d_, end_ - d_);
-				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_3_ * g_3_, kg_splat(0.0f));
+				const vf g_7_ = kg_loadn_f32(g_ + d_, end_ - d_);
+				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_7_ * g_7_, kg_splat(0.0f));
 			}
+			part_chunk_3_ += part_chunk_4_;
+			part_chunk_3_ += part_chunk_5_;
+			part_chunk_3_ += part_chunk_6_;
 			part_chunk_2_ += part_chunk_3_;
 		}
-		const float part_chunk_4_ = kg_hsum(part_chunk_2_);
-		kg_st_f32(part_chunk_ + item_, part_chunk_4_);
+		const float part_chunk_7_ = kg_hsum(part_chunk_2_);
+		kg_st_f32(part_chunk_ + item_, part_chunk_7_);
 	}
 }
 
@@ -83,17 +99,29 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f32_2)(const kg_call *call,
 		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf part_2_ = kg_splat(0.0f);
+			vf part_3_ = kg_splat(0.0f);
+			vf part_4_ = kg_splat(0.0f);
+			vf part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				part_2_ += kg_load_f32(part_chunk_ + d_);
+				part_3_ += kg_load_f32(part_chunk_ + d_ + KG_W);
+				part_4_ += kg_load_f32(part_chunk_ + d_ + 2 * KG_W);
+				part_5_ += kg_load_f32(part_chunk_ + d_ + 3 * KG_W);
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				part_2_ += kg_load_f32(part_chunk_ + d_);
 			}
 			if (d_ < end_) {
 				part_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(part_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
+			part_2_ += part_3_;
+			part_2_ += part_4_;
+			part_2_ += part_5_;
 			part_ += part_2_;
 		}
-		const float part_3_ = kg_hsum(part_);
-		kg_st_f32(y_, total_2_ + part_3_);
+		const float part_6_ = kg_hsum(part_);
+		kg_st_f32(y_, total_2_ + part_6_);
 	}
 }
 
@@ -110,19 +138,35 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f16_1)(const kg_call *call,
 		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf part_chunk_3_ = kg_splat(0.0f);
+			vf part_chunk_4_ = kg_splat(0.0f);
+			vf part_chunk_5_ = kg_splat(0.0f);
+			vf part_chunk_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf g_2_ = kg_load_f16(g_ + d_);
 				part_chunk_3_ += g_2_ * g_2_;
+				const vf g_3_ = kg_load_f16(g_ + d_ + KG_W);
+				part_chunk_4_ += g_3_ * g_3_;
+				const vf g_4_ = kg_load_f16(g_ + d_ + 2 * KG_W);
+				part_chunk_5_ += g_4_ * g_4_;
+				const vf g_5_ = kg_load_f16(g_ + d_ + 3 * KG_W);
+				part_chunk_6_ += g_5_ * g_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf g_6_ = kg_load_f16(g_ + d_);
+				part_chunk_3_ += g_6_ * g_6_;
 			}
 			if (d_ < end_) {
-				const vf g_3_ = kg_loadn_f16(g_ + d_, end_ - d_);
-				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_3_ * g_3_, kg_splat(0.0f));
+				const vf g_7_ = kg_loadn_f16(g_ + d_, end_ - d_);
+				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_7_ * g_7_, kg_splat(0.0f));
 			}
+			part_chunk_3_ += part_chunk_4_;
+			part_chunk_3_ += part_chunk_5_;
+			part_chunk_3_ += part_chunk_6_;
 			part_chunk_2_ += part_chunk_3_;
 		}
-		const float part_chunk_4_ = kg_hsum(part_chunk_2_);
-		kg_st_f32(part_chunk_ + item_, part_chunk_4_);
+		const float part_chunk_7_ = kg_hsum(part_chunk_2_);
+		kg_st_f32(part_chunk_ + item_, part_chunk_7_);
 	}
 }
 
@@ -139,19 +183,35 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_bf16_1)(const kg_call *call
 		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, to_);
 			vf part_chunk_3_ = kg_splat(0.0f);
+			vf part_chunk_4_ = kg_splat(0.0f);
+			vf part_chunk_5_ = kg_splat(0.0f);
+			vf part_chunk_6_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf g_2_ = kg_load_bf16(g_ + d_);
 				part_chunk_3_ += g_2_ * g_2_;
+				const vf g_3_ = kg_load_bf16(g_ + d_ + KG_W);
+				part_chunk_4_ += g_3_ * g_3_;
+				const vf g_4_ = kg_load_bf16(g_ + d_ + 2 * KG_W);
+				part_chunk_5_ += g_4_ * g_4_;
+				const vf g_5_ = kg_load_bf16(g_ + d_ + 3 * KG_W);
+				part_chunk_6_ += g_5_ * g_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf g_6_ = kg_load_bf16(g_ + d_);
+				part_chunk_3_ += g_6_ * g_6_;
 			}
 			if (d_ < end_) {
-				const vf g_3_ = kg_loadn_bf16(g_ + d_, end_ - d_);
-				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_3_ * g_3_, kg_splat(0.0f));
+				const vf g_7_ = kg_loadn_bf16(g_ + d_, end_ - d_);
+				part_chunk_3_ += kg_select(kg_first(end_ - d_), g_7_ * g_7_, kg_splat(0.0f));
 			}
+			part_chunk_3_ += part_chunk_4_;
+			part_chunk_3_ += part_chunk_5_;
+			part_chunk_3_ += part_chunk_6_;
 			part_chunk_2_ += part_chunk_3_;
 		}
-		const float part_chunk_4_ = kg_hsum(part_chunk_2_);
-		kg_st_f32(part_chunk_ + item_, part_chunk_4_);
+		const float part_chunk_7_ = kg_hsum(part_chunk_2_);
+		kg_st_f32(part_chunk_ + item_, part_chunk_7_);
 	}
 }
 
@@ -166,17 +226,29 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_f32_2)(const kg_call *call, int64
 		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf part_2_ = kg_splat(0.0f);
+			vf part_3_ = kg_splat(0.0f);
+			vf part_4_ = kg_splat(0.0f);
+			vf part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				part_2_ += kg_load_f32(part_chunk_ + d_);
+				part_3_ += kg_load_f32(part_chunk_ + d_ + KG_W);
+				part_4_ += kg_load_f32(part_chunk_ + d_ + 2 * KG_W);
+				part_5_ += kg_load_f32(part_chunk_ + d_ + 3 * KG_W);
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				part_2_ += kg_load_f32(part_chunk_ + d_);
 			}
 			if (d_ < end_) {
 				part_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(part_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
+			part_2_ += part_3_;
+			part_2_ += part_4_;
+			part_2_ += part_5_;
 			part_ += part_2_;
 		}
-		const float part_3_ = kg_hsum(part_);
-		kg_st_f32(y_, part_3_);
+		const float part_6_ = kg_hsum(part_);
+		kg_st_f32(y_, part_6_);
 	}
 }
 

@@ -47,18 +47,34 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_f32_1)(const kg_call *call, int6
 		vi y_reduced_chunk_2_ = kg_splati(0);
 		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, to_);
+			vi y_reduced_chunk_3_ = kg_splati(0);
+			vi y_reduced_chunk_4_ = kg_splati(0);
+			vi y_reduced_chunk_5_ = kg_splati(0);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + d_);
 				y_reduced_chunk_2_ += kg_selecti(kg_isnan(x_2_) | kg_isinf(x_2_), kg_splati(1), kg_splati(0));
+				const vf x_3_ = kg_load_f32(x_ + d_ + KG_W);
+				y_reduced_chunk_3_ += kg_selecti(kg_isnan(x_3_) | kg_isinf(x_3_), kg_splati(1), kg_splati(0));
+				const vf x_4_ = kg_load_f32(x_ + d_ + 2 * KG_W);
+				y_reduced_chunk_4_ += kg_selecti(kg_isnan(x_4_) | kg_isinf(x_4_), kg_splati(1), kg_splati(0));
+				const vf x_5_ = kg_load_f32(x_ + d_ + 3 * KG_W);
+				y_reduced_chunk_5_ += kg_selecti(kg_isnan(x_5_) | kg_isinf(x_5_), kg_splati(1), kg_splati(0));
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f32(x_ + d_);
+				y_reduced_chunk_2_ += kg_selecti(kg_isnan(x_6_) | kg_isinf(x_6_), kg_splati(1), kg_splati(0));
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + d_, end_ - d_);
-				y_reduced_chunk_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_isnan(x_3_) | kg_isinf(x_3_), kg_splati(1), kg_splati(0)), kg_splati(0));
+				const vf x_7_ = kg_loadn_f32(x_ + d_, end_ - d_);
+				y_reduced_chunk_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_isnan(x_7_) | kg_isinf(x_7_), kg_splati(1), kg_splati(0)), kg_splati(0));
 			}
+			y_reduced_chunk_2_ += y_reduced_chunk_3_;
+			y_reduced_chunk_2_ += y_reduced_chunk_4_;
+			y_reduced_chunk_2_ += y_reduced_chunk_5_;
 		}
-		const int32_t y_reduced_chunk_3_ = kg_hsumi(y_reduced_chunk_2_);
-		kg_st_i32(y_reduced_chunk_ + item_, y_reduced_chunk_3_);
+		const int32_t y_reduced_chunk_6_ = kg_hsumi(y_reduced_chunk_2_);
+		kg_st_i32(y_reduced_chunk_ + item_, y_reduced_chunk_6_);
 	}
 }
 
@@ -72,16 +88,28 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_f32_2)(const kg_call *call, int6
 		vi y_reduced_ = kg_splati(0);
 		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
+			vi y_reduced_2_ = kg_splati(0);
+			vi y_reduced_3_ = kg_splati(0);
+			vi y_reduced_4_ = kg_splati(0);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				y_reduced_ += kg_load_i32(y_reduced_chunk_ + d_);
+				y_reduced_2_ += kg_load_i32(y_reduced_chunk_ + d_ + KG_W);
+				y_reduced_3_ += kg_load_i32(y_reduced_chunk_ + d_ + 2 * KG_W);
+				y_reduced_4_ += kg_load_i32(y_reduced_chunk_ + d_ + 3 * KG_W);
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				y_reduced_ += kg_load_i32(y_reduced_chunk_ + d_);
 			}
 			if (d_ < end_) {
 				y_reduced_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(y_reduced_chunk_ + d_, end_ - d_), kg_splati(0));
 			}
+			y_reduced_ += y_reduced_2_;
+			y_reduced_ += y_reduced_3_;
+			y_reduced_ += y_reduced_4_;
 		}
-		const int32_t y_reduced_2_ = kg_hsumi(y_reduced_);
-		kg_st_i32(y_, y_reduced_2_);
+		const int32_t y_reduced_5_ = kg_hsumi(y_reduced_);
+		kg_st_i32(y_, y_reduced_5_);
 	}
 }
 
@@ -97,18 +125,34 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_f16_1)(const kg_call *call, int6
 		vi y_reduced_chunk_2_ = kg_splati(0);
 		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, to_);
+			vi y_reduced_chunk_3_ = kg_splati(0);
+			vi y_reduced_chunk_4_ = kg_splati(0);
+			vi y_reduced_chunk_5_ = kg_splati(0);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f16(x_ + d_);
 				y_reduced_chunk_2_ += kg_selecti(kg_isnan(x_2_) | kg_isinf(x_2_), kg_splati(1), kg_splati(0));
+				const vf x_3_ = kg_load_f16(x_ + d_ + KG_W);
+				y_reduced_chunk_3_ += kg_selecti(kg_isnan(x_3_) | kg_isinf(x_3_), kg_splati(1), kg_splati(0));
+				const vf x_4_ = kg_load_f16(x_ + d_ + 2 * KG_W);
+				y_reduced_chunk_4_ += kg_selecti(kg_isnan(x_4_) | kg_isinf(x_4_), kg_splati(1), kg_splati(0));
+				const vf x_5_ = kg_load_f16(x_ + d_ + 3 * KG_W);
+				y_reduced_chunk_5_ += kg_selecti(kg_isnan(x_5_) | kg_isinf(x_5_), kg_splati(1), kg_splati(0));
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f16(x_ + d_);
+				y_reduced_chunk_2_ += kg_selecti(kg_isnan(x_6_) | kg_isinf(x_6_), kg_splati(1), kg_splati(0));
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f16(x_ + d_, end_ - d_);
-				y_reduced_chunk_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_isnan(x_3_) | kg_isinf(x_3_), kg_splati(1), kg_splati(0)), kg_splati(0));
+				const vf x_7_ = kg_loadn_f16(x_ + d_, end_ - d_);
+				y_reduced_chunk_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_isnan(x_7_) | kg_isinf(x_7_), kg_splati(1), kg_splati(0)), kg_splati(0));
 			}
+			y_reduced_chunk_2_ += y_reduced_chunk_3_;
+			y_reduced_chunk_2_ += y_reduced_chunk_4_;
+			y_reduced_chunk_2_ += y_reduced_chunk_5_;
 		}
-		const int32_t y_reduced_chunk_3_ = kg_hsumi(y_reduced_chunk_2_);
-		kg_st_i32(y_reduced_chunk_ + item_, y_reduced_chunk_3_);
+		const int32_t y_reduced_chunk_6_ = kg_hsumi(y_reduced_chunk_2_);
+		kg_st_i32(y_reduced_chunk_ + item_, y_reduced_chunk_6_);
 	}
 }
 
@@ -124,18 +168,34 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_bf16_1)(const kg_call *call, int
 		vi y_reduced_chunk_2_ = kg_splati(0);
 		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, to_);
+			vi y_reduced_chunk_3_ = kg_splati(0);
+			vi y_reduced_chunk_4_ = kg_splati(0);
+			vi y_reduced_chunk_5_ = kg_splati(0);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_bf16(x_ + d_);
 				y_reduced_chunk_2_ += kg_selecti(kg_isnan(x_2_) | kg_isinf(x_2_), kg_splati(1), kg_splati(0));
+				const vf x_3_ = kg_load_bf16(x_ + d_ + KG_W);
+				y_reduced_chunk_3_ += kg_selecti(kg_isnan(x_3_) | kg_isinf(x_3_), kg_splati(1), kg_splati(0));
+				const vf x_4_ = kg_load_bf16(x_ + d_ + 2 * KG_W);
+				y_reduced_chunk_4_ += kg_selecti(kg_isnan(x_4_) | kg_isinf(x_4_), kg_splati(1), kg_splati(0));
+				const vf x_5_ = kg_load_bf16(x_ + d_ + 3 * KG_W);
+				y_reduced_chunk_5_ += kg_selecti(kg_isnan(x_5_) | kg_isinf(x_5_), kg_splati(1), kg_splati(0));
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_bf16(x_ + d_);
+				y_reduced_chunk_2_ += kg_selecti(kg_isnan(x_6_) | kg_isinf(x_6_), kg_splati(1), kg_splati(0));
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_bf16(x_ + d_, end_ - d_);
-				y_reduced_chunk_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_isnan(x_3_) | kg_isinf(x_3_), kg_splati(1), kg_splati(0)), kg_splati(0));
+				const vf x_7_ = kg_loadn_bf16(x_ + d_, end_ - d_);
+				y_reduced_chunk_2_ += kg_selecti(kg_first(end_ - d_), kg_selecti(kg_isnan(x_7_) | kg_isinf(x_7_), kg_splati(1), kg_splati(0)), kg_splati(0));
 			}
+			y_reduced_chunk_2_ += y_reduced_chunk_3_;
+			y_reduced_chunk_2_ += y_reduced_chunk_4_;
+			y_reduced_chunk_2_ += y_reduced_chunk_5_;
 		}
-		const int32_t y_reduced_chunk_3_ = kg_hsumi(y_reduced_chunk_2_);
-		kg_st_i32(y_reduced_chunk_ + item_, y_reduced_chunk_3_);
+		const int32_t y_reduced_chunk_6_ = kg_hsumi(y_reduced_chunk_2_);
+		kg_st_i32(y_reduced_chunk_ + item_, y_reduced_chunk_6_);
 	}
 }
 

@@ -62,29 +62,69 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_f32)(const kg_call *call, int6
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
+			vf ab_3_ = kg_splat(0.0f);
+			vf aa_3_ = kg_splat(0.0f);
+			vf bb_3_ = kg_splat(0.0f);
+			vf ab_4_ = kg_splat(0.0f);
+			vf aa_4_ = kg_splat(0.0f);
+			vf bb_4_ = kg_splat(0.0f);
+			vf ab_5_ = kg_splat(0.0f);
+			vf aa_5_ = kg_splat(0.0f);
+			vf bb_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf a_2_ = kg_load_f32(a_ + at_ + d_);
 				const vf b_2_ = kg_load_f32(b_ + at_ + d_);
 				ab_2_ += a_2_ * b_2_;
 				aa_2_ += a_2_ * a_2_;
 				bb_2_ += b_2_ * b_2_;
+				const vf a_3_ = kg_load_f32(a_ + at_ + (d_ + KG_W));
+				const vf b_3_ = kg_load_f32(b_ + at_ + (d_ + KG_W));
+				ab_3_ += a_3_ * b_3_;
+				aa_3_ += a_3_ * a_3_;
+				bb_3_ += b_3_ * b_3_;
+				const vf a_4_ = kg_load_f32(a_ + at_ + (d_ + 2 * KG_W));
+				const vf b_4_ = kg_load_f32(b_ + at_ + (d_ + 2 * KG_W));
+				ab_4_ += a_4_ * b_4_;
+				aa_4_ += a_4_ * a_4_;
+				bb_4_ += b_4_ * b_4_;
+				const vf a_5_ = kg_load_f32(a_ + at_ + (d_ + 3 * KG_W));
+				const vf b_5_ = kg_load_f32(b_ + at_ + (d_ + 3 * KG_W));
+				ab_5_ += a_5_ * b_5_;
+				aa_5_ += a_5_ * a_5_;
+				bb_5_ += b_5_ * b_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf a_6_ = kg_load_f32(a_ + at_ + d_);
+				const vf b_6_ = kg_load_f32(b_ + at_ + d_);
+				ab_2_ += a_6_ * b_6_;
+				aa_2_ += a_6_ * a_6_;
+				bb_2_ += b_6_ * b_6_;
 			}
 			if (d_ < end_) {
-				const vf a_3_ = kg_loadn_f32(a_ + at_ + d_, end_ - d_);
-				const vf b_3_ = kg_loadn_f32(b_ + at_ + d_, end_ - d_);
-				ab_2_ += kg_select(kg_first(end_ - d_), a_3_ * b_3_, kg_splat(0.0f));
-				aa_2_ += kg_select(kg_first(end_ - d_), a_3_ * a_3_, kg_splat(0.0f));
-				bb_2_ += kg_select(kg_first(end_ - d_), b_3_ * b_3_, kg_splat(0.0f));
+				const vf a_7_ = kg_loadn_f32(a_ + at_ + d_, end_ - d_);
+				const vf b_7_ = kg_loadn_f32(b_ + at_ + d_, end_ - d_);
+				ab_2_ += kg_select(kg_first(end_ - d_), a_7_ * b_7_, kg_splat(0.0f));
+				aa_2_ += kg_select(kg_first(end_ - d_), a_7_ * a_7_, kg_splat(0.0f));
+				bb_2_ += kg_select(kg_first(end_ - d_), b_7_ * b_7_, kg_splat(0.0f));
 			}
+			ab_2_ += ab_3_;
+			aa_2_ += aa_3_;
+			bb_2_ += bb_3_;
+			ab_2_ += ab_4_;
+			aa_2_ += aa_4_;
+			bb_2_ += bb_4_;
+			ab_2_ += ab_5_;
+			aa_2_ += aa_5_;
+			bb_2_ += bb_5_;
 			ab_ += ab_2_;
 			aa_ += aa_2_;
 			bb_ += bb_2_;
 		}
-		const float ab_3_ = kg_hsum(ab_);
-		const float aa_3_ = kg_hsum(aa_);
-		const float bb_3_ = kg_hsum(bb_);
-		kg_st_f32(y_ + item_, ab_3_ * kgs_rsqrt(kgs_max(aa_3_, 1e-12f)) * kgs_rsqrt(kgs_max(bb_3_, 1e-12f)));
+		const float ab_6_ = kg_hsum(ab_);
+		const float aa_6_ = kg_hsum(aa_);
+		const float bb_6_ = kg_hsum(bb_);
+		kg_st_f32(y_ + item_, ab_6_ * kgs_rsqrt(kgs_max(aa_6_, 1e-12f)) * kgs_rsqrt(kgs_max(bb_6_, 1e-12f)));
 	}
 }
 
@@ -105,29 +145,69 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_f16)(const kg_call *call, int6
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
+			vf ab_3_ = kg_splat(0.0f);
+			vf aa_3_ = kg_splat(0.0f);
+			vf bb_3_ = kg_splat(0.0f);
+			vf ab_4_ = kg_splat(0.0f);
+			vf aa_4_ = kg_splat(0.0f);
+			vf bb_4_ = kg_splat(0.0f);
+			vf ab_5_ = kg_splat(0.0f);
+			vf aa_5_ = kg_splat(0.0f);
+			vf bb_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf a_2_ = kg_load_f16(a_ + at_ + d_);
 				const vf b_2_ = kg_load_f16(b_ + at_ + d_);
 				ab_2_ += a_2_ * b_2_;
 				aa_2_ += a_2_ * a_2_;
 				bb_2_ += b_2_ * b_2_;
+				const vf a_3_ = kg_load_f16(a_ + at_ + (d_ + KG_W));
+				const vf b_3_ = kg_load_f16(b_ + at_ + (d_ + KG_W));
+				ab_3_ += a_3_ * b_3_;
+				aa_3_ += a_3_ * a_3_;
+				bb_3_ += b_3_ * b_3_;
+				const vf a_4_ = kg_load_f16(a_ + at_ + (d_ + 2 * KG_W));
+				const vf b_4_ = kg_load_f16(b_ + at_ + (d_ + 2 * KG_W));
+				ab_4_ += a_4_ * b_4_;
+				aa_4_ += a_4_ * a_4_;
+				bb_4_ += b_4_ * b_4_;
+				const vf a_5_ = kg_load_f16(a_ + at_ + (d_ + 3 * KG_W));
+				const vf b_5_ = kg_load_f16(b_ + at_ + (d_ + 3 * KG_W));
+				ab_5_ += a_5_ * b_5_;
+				aa_5_ += a_5_ * a_5_;
+				bb_5_ += b_5_ * b_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf a_6_ = kg_load_f16(a_ + at_ + d_);
+				const vf b_6_ = kg_load_f16(b_ + at_ + d_);
+				ab_2_ += a_6_ * b_6_;
+				aa_2_ += a_6_ * a_6_;
+				bb_2_ += b_6_ * b_6_;
 			}
 			if (d_ < end_) {
-				const vf a_3_ = kg_loadn_f16(a_ + at_ + d_, end_ - d_);
-				const vf b_3_ = kg_loadn_f16(b_ + at_ + d_, end_ - d_);
-				ab_2_ += kg_select(kg_first(end_ - d_), a_3_ * b_3_, kg_splat(0.0f));
-				aa_2_ += kg_select(kg_first(end_ - d_), a_3_ * a_3_, kg_splat(0.0f));
-				bb_2_ += kg_select(kg_first(end_ - d_), b_3_ * b_3_, kg_splat(0.0f));
+				const vf a_7_ = kg_loadn_f16(a_ + at_ + d_, end_ - d_);
+				const vf b_7_ = kg_loadn_f16(b_ + at_ + d_, end_ - d_);
+				ab_2_ += kg_select(kg_first(end_ - d_), a_7_ * b_7_, kg_splat(0.0f));
+				aa_2_ += kg_select(kg_first(end_ - d_), a_7_ * a_7_, kg_splat(0.0f));
+				bb_2_ += kg_select(kg_first(end_ - d_), b_7_ * b_7_, kg_splat(0.0f));
 			}
+			ab_2_ += ab_3_;
+			aa_2_ += aa_3_;
+			bb_2_ += bb_3_;
+			ab_2_ += ab_4_;
+			aa_2_ += aa_4_;
+			bb_2_ += bb_4_;
+			ab_2_ += ab_5_;
+			aa_2_ += aa_5_;
+			bb_2_ += bb_5_;
 			ab_ += ab_2_;
 			aa_ += aa_2_;
 			bb_ += bb_2_;
 		}
-		const float ab_3_ = kg_hsum(ab_);
-		const float aa_3_ = kg_hsum(aa_);
-		const float bb_3_ = kg_hsum(bb_);
-		kg_st_f16(y_ + item_, ab_3_ * kgs_rsqrt(kgs_max(aa_3_, 1e-12f)) * kgs_rsqrt(kgs_max(bb_3_, 1e-12f)));
+		const float ab_6_ = kg_hsum(ab_);
+		const float aa_6_ = kg_hsum(aa_);
+		const float bb_6_ = kg_hsum(bb_);
+		kg_st_f16(y_ + item_, ab_6_ * kgs_rsqrt(kgs_max(aa_6_, 1e-12f)) * kgs_rsqrt(kgs_max(bb_6_, 1e-12f)));
 	}
 }
 
@@ -148,29 +228,69 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_bf16)(const kg_call *call, int
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
+			vf ab_3_ = kg_splat(0.0f);
+			vf aa_3_ = kg_splat(0.0f);
+			vf bb_3_ = kg_splat(0.0f);
+			vf ab_4_ = kg_splat(0.0f);
+			vf aa_4_ = kg_splat(0.0f);
+			vf bb_4_ = kg_splat(0.0f);
+			vf ab_5_ = kg_splat(0.0f);
+			vf aa_5_ = kg_splat(0.0f);
+			vf bb_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf a_2_ = kg_load_bf16(a_ + at_ + d_);
 				const vf b_2_ = kg_load_bf16(b_ + at_ + d_);
 				ab_2_ += a_2_ * b_2_;
 				aa_2_ += a_2_ * a_2_;
 				bb_2_ += b_2_ * b_2_;
+				const vf a_3_ = kg_load_bf16(a_ + at_ + (d_ + KG_W));
+				const vf b_3_ = kg_load_bf16(b_ + at_ + (d_ + KG_W));
+				ab_3_ += a_3_ * b_3_;
+				aa_3_ += a_3_ * a_3_;
+				bb_3_ += b_3_ * b_3_;
+				const vf a_4_ = kg_load_bf16(a_ + at_ + (d_ + 2 * KG_W));
+				const vf b_4_ = kg_load_bf16(b_ + at_ + (d_ + 2 * KG_W));
+				ab_4_ += a_4_ * b_4_;
+				aa_4_ += a_4_ * a_4_;
+				bb_4_ += b_4_ * b_4_;
+				const vf a_5_ = kg_load_bf16(a_ + at_ + (d_ + 3 * KG_W));
+				const vf b_5_ = kg_load_bf16(b_ + at_ + (d_ + 3 * KG_W));
+				ab_5_ += a_5_ * b_5_;
+				aa_5_ += a_5_ * a_5_;
+				bb_5_ += b_5_ * b_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf a_6_ = kg_load_bf16(a_ + at_ + d_);
+				const vf b_6_ = kg_load_bf16(b_ + at_ + d_);
+				ab_2_ += a_6_ * b_6_;
+				aa_2_ += a_6_ * a_6_;
+				bb_2_ += b_6_ * b_6_;
 			}
 			if (d_ < end_) {
-				const vf a_3_ = kg_loadn_bf16(a_ + at_ + d_, end_ - d_);
-				const vf b_3_ = kg_loadn_bf16(b_ + at_ + d_, end_ - d_);
-				ab_2_ += kg_select(kg_first(end_ - d_), a_3_ * b_3_, kg_splat(0.0f));
-				aa_2_ += kg_select(kg_first(end_ - d_), a_3_ * a_3_, kg_splat(0.0f));
-				bb_2_ += kg_select(kg_first(end_ - d_), b_3_ * b_3_, kg_splat(0.0f));
+				const vf a_7_ = kg_loadn_bf16(a_ + at_ + d_, end_ - d_);
+				const vf b_7_ = kg_loadn_bf16(b_ + at_ + d_, end_ - d_);
+				ab_2_ += kg_select(kg_first(end_ - d_), a_7_ * b_7_, kg_splat(0.0f));
+				aa_2_ += kg_select(kg_first(end_ - d_), a_7_ * a_7_, kg_splat(0.0f));
+				bb_2_ += kg_select(kg_first(end_ - d_), b_7_ * b_7_, kg_splat(0.0f));
 			}
+			ab_2_ += ab_3_;
+			aa_2_ += aa_3_;
+			bb_2_ += bb_3_;
+			ab_2_ += ab_4_;
+			aa_2_ += aa_4_;
+			bb_2_ += bb_4_;
+			ab_2_ += ab_5_;
+			aa_2_ += aa_5_;
+			bb_2_ += bb_5_;
 			ab_ += ab_2_;
 			aa_ += aa_2_;
 			bb_ += bb_2_;
 		}
-		const float ab_3_ = kg_hsum(ab_);
-		const float aa_3_ = kg_hsum(aa_);
-		const float bb_3_ = kg_hsum(bb_);
-		kg_st_bf16(y_ + item_, ab_3_ * kgs_rsqrt(kgs_max(aa_3_, 1e-12f)) * kgs_rsqrt(kgs_max(bb_3_, 1e-12f)));
+		const float ab_6_ = kg_hsum(ab_);
+		const float aa_6_ = kg_hsum(aa_);
+		const float bb_6_ = kg_hsum(bb_);
+		kg_st_bf16(y_ + item_, ab_6_ * kgs_rsqrt(kgs_max(aa_6_, 1e-12f)) * kgs_rsqrt(kgs_max(bb_6_, 1e-12f)));
 	}
 }
 
@@ -193,51 +313,91 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_f32)(const kg_call *call,
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
+			vf ab_3_ = kg_splat(0.0f);
+			vf aa_3_ = kg_splat(0.0f);
+			vf bb_3_ = kg_splat(0.0f);
+			vf ab_4_ = kg_splat(0.0f);
+			vf aa_4_ = kg_splat(0.0f);
+			vf bb_4_ = kg_splat(0.0f);
+			vf ab_5_ = kg_splat(0.0f);
+			vf aa_5_ = kg_splat(0.0f);
+			vf bb_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf a_2_ = kg_load_f32(a_ + at_ + d_);
 				const vf b_2_ = kg_load_f32(b_ + at_ + d_);
 				ab_2_ += a_2_ * b_2_;
 				aa_2_ += a_2_ * a_2_;
 				bb_2_ += b_2_ * b_2_;
+				const vf a_3_ = kg_load_f32(a_ + at_ + (d_ + KG_W));
+				const vf b_3_ = kg_load_f32(b_ + at_ + (d_ + KG_W));
+				ab_3_ += a_3_ * b_3_;
+				aa_3_ += a_3_ * a_3_;
+				bb_3_ += b_3_ * b_3_;
+				const vf a_4_ = kg_load_f32(a_ + at_ + (d_ + 2 * KG_W));
+				const vf b_4_ = kg_load_f32(b_ + at_ + (d_ + 2 * KG_W));
+				ab_4_ += a_4_ * b_4_;
+				aa_4_ += a_4_ * a_4_;
+				bb_4_ += b_4_ * b_4_;
+				const vf a_5_ = kg_load_f32(a_ + at_ + (d_ + 3 * KG_W));
+				const vf b_5_ = kg_load_f32(b_ + at_ + (d_ + 3 * KG_W));
+				ab_5_ += a_5_ * b_5_;
+				aa_5_ += a_5_ * a_5_;
+				bb_5_ += b_5_ * b_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf a_6_ = kg_load_f32(a_ + at_ + d_);
+				const vf b_6_ = kg_load_f32(b_ + at_ + d_);
+				ab_2_ += a_6_ * b_6_;
+				aa_2_ += a_6_ * a_6_;
+				bb_2_ += b_6_ * b_6_;
 			}
 			if (d_ < end_) {
-				const vf a_3_ = kg_loadn_f32(a_ + at_ + d_, end_ - d_);
-				const vf b_3_ = kg_loadn_f32(b_ + at_ + d_, end_ - d_);
-				ab_2_ += kg_select(kg_first(end_ - d_), a_3_ * b_3_, kg_splat(0.0f));
-				aa_2_ += kg_select(kg_first(end_ - d_), a_3_ * a_3_, kg_splat(0.0f));
-				bb_2_ += kg_select(kg_first(end_ - d_), b_3_ * b_3_, kg_splat(0.0f));
+				const vf a_7_ = kg_loadn_f32(a_ + at_ + d_, end_ - d_);
+				const vf b_7_ = kg_loadn_f32(b_ + at_ + d_, end_ - d_);
+				ab_2_ += kg_select(kg_first(end_ - d_), a_7_ * b_7_, kg_splat(0.0f));
+				aa_2_ += kg_select(kg_first(end_ - d_), a_7_ * a_7_, kg_splat(0.0f));
+				bb_2_ += kg_select(kg_first(end_ - d_), b_7_ * b_7_, kg_splat(0.0f));
 			}
+			ab_2_ += ab_3_;
+			aa_2_ += aa_3_;
+			bb_2_ += bb_3_;
+			ab_2_ += ab_4_;
+			aa_2_ += aa_4_;
+			bb_2_ += bb_4_;
+			ab_2_ += ab_5_;
+			aa_2_ += aa_5_;
+			bb_2_ += bb_5_;
 			ab_ += ab_2_;
 			aa_ += aa_2_;
 			bb_ += bb_2_;
 		}
-		const float ab_3_ = kg_hsum(ab_);
-		const float aa_3_ = kg_hsum(aa_);
-		const float bb_3_ = kg_hsum(bb_);
+		const float ab_6_ = kg_hsum(ab_);
+		const float aa_6_ = kg_hsum(aa_);
+		const float bb_6_ = kg_hsum(bb_);
 		int64_t d_2_ = 0;
 		const float d_y_2_ = kg_ld_f32(d_y_ + item_);
-		const float bb_rsqrt_ = kgs_rsqrt(kgs_max(bb_3_, 1e-12f));
+		const float bb_rsqrt_ = kgs_rsqrt(kgs_max(bb_6_, 1e-12f));
 		const float y_product_ = d_y_2_ * bb_rsqrt_;
-		const float aa_rsqrt_ = kgs_rsqrt(kgs_max(aa_3_, 1e-12f));
+		const float aa_rsqrt_ = kgs_rsqrt(kgs_max(aa_6_, 1e-12f));
 		const float d_ab_ = y_product_ * aa_rsqrt_;
-		const int t_ = aa_3_ < 1e-12f;
-		const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_3_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+		const int t_ = aa_6_ < 1e-12f;
+		const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_6_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
 		const float t_2_ = 2.0f * d_aa_;
-		const int t_3_ = bb_3_ < 1e-12f;
-		const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_3_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+		const int t_3_ = bb_6_ < 1e-12f;
+		const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_6_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 		const float t_4_ = 2.0f * d_bb_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf b_4_ = kg_load_f32(b_ + at_ + d_2_);
-			const vf a_4_ = kg_load_f32(a_ + at_ + d_2_);
-			kg_store_f32(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_4_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_4_));
-			kg_store_f32(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_4_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_4_));
+			const vf b_8_ = kg_load_f32(b_ + at_ + d_2_);
+			const vf a_8_ = kg_load_f32(a_ + at_ + d_2_);
+			kg_store_f32(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_8_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_8_));
+			kg_store_f32(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_8_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf b_5_ = kg_loadn_f32(b_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf a_5_ = kg_loadn_f32(a_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f32(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_5_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_5_), args->size_D_ - d_2_);
-			kg_storen_f32(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_5_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_5_), args->size_D_ - d_2_);
+			const vf b_9_ = kg_loadn_f32(b_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf a_9_ = kg_loadn_f32(a_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f32(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_9_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_9_), args->size_D_ - d_2_);
+			kg_storen_f32(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_9_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_9_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -261,51 +421,91 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_f16)(const kg_call *call,
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
+			vf ab_3_ = kg_splat(0.0f);
+			vf aa_3_ = kg_splat(0.0f);
+			vf bb_3_ = kg_splat(0.0f);
+			vf ab_4_ = kg_splat(0.0f);
+			vf aa_4_ = kg_splat(0.0f);
+			vf bb_4_ = kg_splat(0.0f);
+			vf ab_5_ = kg_splat(0.0f);
+			vf aa_5_ = kg_splat(0.0f);
+			vf bb_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf a_2_ = kg_load_f16(a_ + at_ + d_);
 				const vf b_2_ = kg_load_f16(b_ + at_ + d_);
 				ab_2_ += a_2_ * b_2_;
 				aa_2_ += a_2_ * a_2_;
 				bb_2_ += b_2_ * b_2_;
+				const vf a_3_ = kg_load_f16(a_ + at_ + (d_ + KG_W));
+				const vf b_3_ = kg_load_f16(b_ + at_ + (d_ + KG_W));
+				ab_3_ += a_3_ * b_3_;
+				aa_3_ += a_3_ * a_3_;
+				bb_3_ += b_3_ * b_3_;
+				const vf a_4_ = kg_load_f16(a_ + at_ + (d_ + 2 * KG_W));
+				const vf b_4_ = kg_load_f16(b_ + at_ + (d_ + 2 * KG_W));
+				ab_4_ += a_4_ * b_4_;
+				aa_4_ += a_4_ * a_4_;
+				bb_4_ += b_4_ * b_4_;
+				const vf a_5_ = kg_load_f16(a_ + at_ + (d_ + 3 * KG_W));
+				const vf b_5_ = kg_load_f16(b_ + at_ + (d_ + 3 * KG_W));
+				ab_5_ += a_5_ * b_5_;
+				aa_5_ += a_5_ * a_5_;
+				bb_5_ += b_5_ * b_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf a_6_ = kg_load_f16(a_ + at_ + d_);
+				const vf b_6_ = kg_load_f16(b_ + at_ + d_);
+				ab_2_ += a_6_ * b_6_;
+				aa_2_ += a_6_ * a_6_;
+				bb_2_ += b_6_ * b_6_;
 			}
 			if (d_ < end_) {
-				const vf a_3_ = kg_loadn_f16(a_ + at_ + d_, end_ - d_);
-				const vf b_3_ = kg_loadn_f16(b_ + at_ + d_, end_ - d_);
-				ab_2_ += kg_select(kg_first(end_ - d_), a_3_ * b_3_, kg_splat(0.0f));
-				aa_2_ += kg_select(kg_first(end_ - d_), a_3_ * a_3_, kg_splat(0.0f));
-				bb_2_ += kg_select(kg_first(end_ - d_), b_3_ * b_3_, kg_splat(0.0f));
+				const vf a_7_ = kg_loadn_f16(a_ + at_ + d_, end_ - d_);
+				const vf b_7_ = kg_loadn_f16(b_ + at_ + d_, end_ - d_);
+				ab_2_ += kg_select(kg_first(end_ - d_), a_7_ * b_7_, kg_splat(0.0f));
+				aa_2_ += kg_select(kg_first(end_ - d_), a_7_ * a_7_, kg_splat(0.0f));
+				bb_2_ += kg_select(kg_first(end_ - d_), b_7_ * b_7_, kg_splat(0.0f));
 			}
+			ab_2_ += ab_3_;
+			aa_2_ += aa_3_;
+			bb_2_ += bb_3_;
+			ab_2_ += ab_4_;
+			aa_2_ += aa_4_;
+			bb_2_ += bb_4_;
+			ab_2_ += ab_5_;
+			aa_2_ += aa_5_;
+			bb_2_ += bb_5_;
 			ab_ += ab_2_;
 			aa_ += aa_2_;
 			bb_ += bb_2_;
 		}
-		const float ab_3_ = kg_hsum(ab_);
-		const float aa_3_ = kg_hsum(aa_);
-		const float bb_3_ = kg_hsum(bb_);
+		const float ab_6_ = kg_hsum(ab_);
+		const float aa_6_ = kg_hsum(aa_);
+		const float bb_6_ = kg_hsum(bb_);
 		int64_t d_2_ = 0;
 		const float d_y_2_ = kg_ld_f16(d_y_ + item_);
-		const float bb_rsqrt_ = kgs_rsqrt(kgs_max(bb_3_, 1e-12f));
+		const float bb_rsqrt_ = kgs_rsqrt(kgs_max(bb_6_, 1e-12f));
 		const float y_product_ = d_y_2_ * bb_rsqrt_;
-		const float aa_rsqrt_ = kgs_rsqrt(kgs_max(aa_3_, 1e-12f));
+		const float aa_rsqrt_ = kgs_rsqrt(kgs_max(aa_6_, 1e-12f));
 		const float d_ab_ = y_product_ * aa_rsqrt_;
-		const int t_ = aa_3_ < 1e-12f;
-		const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_3_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+		const int t_ = aa_6_ < 1e-12f;
+		const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_6_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
 		const float t_2_ = 2.0f * d_aa_;
-		const int t_3_ = bb_3_ < 1e-12f;
-		const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_3_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+		const int t_3_ = bb_6_ < 1e-12f;
+		const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_6_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 		const float t_4_ = 2.0f * d_bb_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf b_4_ = kg_load_f16(b_ + at_ + d_2_);
-			const vf a_4_ = kg_load_f16(a_ + at_ + d_2_);
-			kg_store_f16(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_4_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_4_));
-			kg_store_f16(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_4_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_4_));
+			const vf b_8_ = kg_load_f16(b_ + at_ + d_2_);
+			const vf a_8_ = kg_load_f16(a_ + at_ + d_2_);
+			kg_store_f16(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_8_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_8_));
+			kg_store_f16(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_8_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf b_5_ = kg_loadn_f16(b_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf a_5_ = kg_loadn_f16(a_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f16(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_5_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_5_), args->size_D_ - d_2_);
-			kg_storen_f16(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_5_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_5_), args->size_D_ - d_2_);
+			const vf b_9_ = kg_loadn_f16(b_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf a_9_ = kg_loadn_f16(a_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f16(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_9_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_9_), args->size_D_ - d_2_);
+			kg_storen_f16(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_9_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_9_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -329,51 +529,91 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_bf16)(const kg_call *call
 			vf ab_2_ = kg_splat(0.0f);
 			vf aa_2_ = kg_splat(0.0f);
 			vf bb_2_ = kg_splat(0.0f);
+			vf ab_3_ = kg_splat(0.0f);
+			vf aa_3_ = kg_splat(0.0f);
+			vf bb_3_ = kg_splat(0.0f);
+			vf ab_4_ = kg_splat(0.0f);
+			vf aa_4_ = kg_splat(0.0f);
+			vf bb_4_ = kg_splat(0.0f);
+			vf ab_5_ = kg_splat(0.0f);
+			vf aa_5_ = kg_splat(0.0f);
+			vf bb_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf a_2_ = kg_load_bf16(a_ + at_ + d_);
 				const vf b_2_ = kg_load_bf16(b_ + at_ + d_);
 				ab_2_ += a_2_ * b_2_;
 				aa_2_ += a_2_ * a_2_;
 				bb_2_ += b_2_ * b_2_;
+				const vf a_3_ = kg_load_bf16(a_ + at_ + (d_ + KG_W));
+				const vf b_3_ = kg_load_bf16(b_ + at_ + (d_ + KG_W));
+				ab_3_ += a_3_ * b_3_;
+				aa_3_ += a_3_ * a_3_;
+				bb_3_ += b_3_ * b_3_;
+				const vf a_4_ = kg_load_bf16(a_ + at_ + (d_ + 2 * KG_W));
+				const vf b_4_ = kg_load_bf16(b_ + at_ + (d_ + 2 * KG_W));
+				ab_4_ += a_4_ * b_4_;
+				aa_4_ += a_4_ * a_4_;
+				bb_4_ += b_4_ * b_4_;
+				const vf a_5_ = kg_load_bf16(a_ + at_ + (d_ + 3 * KG_W));
+				const vf b_5_ = kg_load_bf16(b_ + at_ + (d_ + 3 * KG_W));
+				ab_5_ += a_5_ * b_5_;
+				aa_5_ += a_5_ * a_5_;
+				bb_5_ += b_5_ * b_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf a_6_ = kg_load_bf16(a_ + at_ + d_);
+				const vf b_6_ = kg_load_bf16(b_ + at_ + d_);
+				ab_2_ += a_6_ * b_6_;
+				aa_2_ += a_6_ * a_6_;
+				bb_2_ += b_6_ * b_6_;
 			}
 			if (d_ < end_) {
-				const vf a_3_ = kg_loadn_bf16(a_ + at_ + d_, end_ - d_);
-				const vf b_3_ = kg_loadn_bf16(b_ + at_ + d_, end_ - d_);
-				ab_2_ += kg_select(kg_first(end_ - d_), a_3_ * b_3_, kg_splat(0.0f));
-				aa_2_ += kg_select(kg_first(end_ - d_), a_3_ * a_3_, kg_splat(0.0f));
-				bb_2_ += kg_select(kg_first(end_ - d_), b_3_ * b_3_, kg_splat(0.0f));
+				const vf a_7_ = kg_loadn_bf16(a_ + at_ + d_, end_ - d_);
+				const vf b_7_ = kg_loadn_bf16(b_ + at_ + d_, end_ - d_);
+				ab_2_ += kg_select(kg_first(end_ - d_), a_7_ * b_7_, kg_splat(0.0f));
+				aa_2_ += kg_select(kg_first(end_ - d_), a_7_ * a_7_, kg_splat(0.0f));
+				bb_2_ += kg_select(kg_first(end_ - d_), b_7_ * b_7_, kg_splat(0.0f));
 			}
+			ab_2_ += ab_3_;
+			aa_2_ += aa_3_;
+			bb_2_ += bb_3_;
+			ab_2_ += ab_4_;
+			aa_2_ += aa_4_;
+			bb_2_ += bb_4_;
+			ab_2_ += ab_5_;
+			aa_2_ += aa_5_;
+			bb_2_ += bb_5_;
 			ab_ += ab_2_;
 			aa_ += aa_2_;
 			bb_ += bb_2_;
 		}
-		const float ab_3_ = kg_hsum(ab_);
-		const float aa_3_ = kg_hsum(aa_);
-		const float bb_3_ = kg_hsum(bb_);
+		const float ab_6_ = kg_hsum(ab_);
+		const float aa_6_ = kg_hsum(aa_);
+		const float bb_6_ = kg_hsum(bb_);
 		int64_t d_2_ = 0;
 		const float d_y_2_ = kg_ld_bf16(d_y_ + item_);
-		const float bb_rsqrt_ = kgs_rsqrt(kgs_max(bb_3_, 1e-12f));
+		const float bb_rsqrt_ = kgs_rsqrt(kgs_max(bb_6_, 1e-12f));
 		const float y_product_ = d_y_2_ * bb_rsqrt_;
-		const float aa_rsqrt_ = kgs_rsqrt(kgs_max(aa_3_, 1e-12f));
+		const float aa_rsqrt_ = kgs_rsqrt(kgs_max(aa_6_, 1e-12f));
 		const float d_ab_ = y_product_ * aa_rsqrt_;
-		const int t_ = aa_3_ < 1e-12f;
-		const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_3_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+		const int t_ = aa_6_ < 1e-12f;
+		const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_6_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
 		const float t_2_ = 2.0f * d_aa_;
-		const int t_3_ = bb_3_ < 1e-12f;
-		const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_3_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+		const int t_3_ = bb_6_ < 1e-12f;
+		const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_6_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 		const float t_4_ = 2.0f * d_bb_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf b_4_ = kg_load_bf16(b_ + at_ + d_2_);
-			const vf a_4_ = kg_load_bf16(a_ + at_ + d_2_);
-			kg_store_bf16(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_4_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_4_));
-			kg_store_bf16(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_4_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_4_));
+			const vf b_8_ = kg_load_bf16(b_ + at_ + d_2_);
+			const vf a_8_ = kg_load_bf16(a_ + at_ + d_2_);
+			kg_store_bf16(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_8_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_8_));
+			kg_store_bf16(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_8_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf b_5_ = kg_loadn_bf16(b_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf a_5_ = kg_loadn_bf16(a_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_bf16(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_5_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_5_), args->size_D_ - d_2_);
-			kg_storen_bf16(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_5_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_5_), args->size_D_ - d_2_);
+			const vf b_9_ = kg_loadn_bf16(b_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf a_9_ = kg_loadn_bf16(a_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_bf16(d_a_ + at_ + d_2_, kg_splat(d_ab_) * b_9_ + (t_ ? kg_splat(0.0f) : kg_splat(t_2_) * a_9_), args->size_D_ - d_2_);
+			kg_storen_bf16(d_b_ + at_ + d_2_, kg_splat(d_ab_) * a_9_ + (t_3_ ? kg_splat(0.0f) : kg_splat(t_4_) * b_9_), args->size_D_ - d_2_);
 		}
 	}
 }

@@ -67,27 +67,43 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_f32)(const kg_call *call, int64_t l
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
+			vf sumsq_3_ = kg_splat(0.0f);
+			vf sumsq_4_ = kg_splat(0.0f);
+			vf sumsq_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
 				sumsq_2_ += x_2_ * x_2_;
+				const vf x_3_ = kg_load_f32(x_ + at_ + (d_ + KG_W));
+				sumsq_3_ += x_3_ * x_3_;
+				const vf x_4_ = kg_load_f32(x_ + at_ + (d_ + 2 * KG_W));
+				sumsq_4_ += x_4_ * x_4_;
+				const vf x_5_ = kg_load_f32(x_ + at_ + (d_ + 3 * KG_W));
+				sumsq_5_ += x_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f32(x_ + at_ + d_);
+				sumsq_2_ += x_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				sumsq_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
+				sumsq_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
 			}
+			sumsq_2_ += sumsq_3_;
+			sumsq_2_ += sumsq_4_;
+			sumsq_2_ += sumsq_5_;
 			sumsq_ += sumsq_2_;
 		}
-		const float sumsq_3_ = kg_hsum(sumsq_);
+		const float sumsq_6_ = kg_hsum(sumsq_);
 		int64_t d_2_ = 0;
-		const float rnorm_ = sumsq_3_ <= t_2_ ? t_3_ : kgs_rsqrt(sumsq_3_ + (kgs_isinf(sumsq_3_) ? sumsq_3_ - sumsq_3_ : 0.0f));
+		const float rnorm_ = sumsq_6_ <= t_2_ ? t_3_ : kgs_rsqrt(sumsq_6_ + (kgs_isinf(sumsq_6_) ? sumsq_6_ - sumsq_6_ : 0.0f));
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf x_4_ = kg_load_f32(x_ + at_ + d_2_);
-			kg_store_f32(y_ + at_ + d_2_, x_4_ * kg_splat(rnorm_));
+			const vf x_8_ = kg_load_f32(x_ + at_ + d_2_);
+			kg_store_f32(y_ + at_ + d_2_, x_8_ * kg_splat(rnorm_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f32(y_ + at_ + d_2_, x_5_ * kg_splat(rnorm_), args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f32(y_ + at_ + d_2_, x_9_ * kg_splat(rnorm_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -107,27 +123,43 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_f16)(const kg_call *call, int64_t l
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
+			vf sumsq_3_ = kg_splat(0.0f);
+			vf sumsq_4_ = kg_splat(0.0f);
+			vf sumsq_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
 				sumsq_2_ += x_2_ * x_2_;
+				const vf x_3_ = kg_load_f16(x_ + at_ + (d_ + KG_W));
+				sumsq_3_ += x_3_ * x_3_;
+				const vf x_4_ = kg_load_f16(x_ + at_ + (d_ + 2 * KG_W));
+				sumsq_4_ += x_4_ * x_4_;
+				const vf x_5_ = kg_load_f16(x_ + at_ + (d_ + 3 * KG_W));
+				sumsq_5_ += x_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f16(x_ + at_ + d_);
+				sumsq_2_ += x_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				sumsq_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
+				sumsq_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
 			}
+			sumsq_2_ += sumsq_3_;
+			sumsq_2_ += sumsq_4_;
+			sumsq_2_ += sumsq_5_;
 			sumsq_ += sumsq_2_;
 		}
-		const float sumsq_3_ = kg_hsum(sumsq_);
+		const float sumsq_6_ = kg_hsum(sumsq_);
 		int64_t d_2_ = 0;
-		const float rnorm_ = sumsq_3_ <= t_2_ ? t_3_ : kgs_rsqrt(sumsq_3_ + (kgs_isinf(sumsq_3_) ? sumsq_3_ - sumsq_3_ : 0.0f));
+		const float rnorm_ = sumsq_6_ <= t_2_ ? t_3_ : kgs_rsqrt(sumsq_6_ + (kgs_isinf(sumsq_6_) ? sumsq_6_ - sumsq_6_ : 0.0f));
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf x_4_ = kg_load_f16(x_ + at_ + d_2_);
-			kg_store_f16(y_ + at_ + d_2_, x_4_ * kg_splat(rnorm_));
+			const vf x_8_ = kg_load_f16(x_ + at_ + d_2_);
+			kg_store_f16(y_ + at_ + d_2_, x_8_ * kg_splat(rnorm_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f16(y_ + at_ + d_2_, x_5_ * kg_splat(rnorm_), args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_f16(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f16(y_ + at_ + d_2_, x_9_ * kg_splat(rnorm_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -147,27 +179,43 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_bf16)(const kg_call *call, int64_t 
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
+			vf sumsq_3_ = kg_splat(0.0f);
+			vf sumsq_4_ = kg_splat(0.0f);
+			vf sumsq_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
 				sumsq_2_ += x_2_ * x_2_;
+				const vf x_3_ = kg_load_bf16(x_ + at_ + (d_ + KG_W));
+				sumsq_3_ += x_3_ * x_3_;
+				const vf x_4_ = kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W));
+				sumsq_4_ += x_4_ * x_4_;
+				const vf x_5_ = kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W));
+				sumsq_5_ += x_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_bf16(x_ + at_ + d_);
+				sumsq_2_ += x_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				sumsq_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
+				sumsq_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
 			}
+			sumsq_2_ += sumsq_3_;
+			sumsq_2_ += sumsq_4_;
+			sumsq_2_ += sumsq_5_;
 			sumsq_ += sumsq_2_;
 		}
-		const float sumsq_3_ = kg_hsum(sumsq_);
+		const float sumsq_6_ = kg_hsum(sumsq_);
 		int64_t d_2_ = 0;
-		const float rnorm_ = sumsq_3_ <= t_2_ ? t_3_ : kgs_rsqrt(sumsq_3_ + (kgs_isinf(sumsq_3_) ? sumsq_3_ - sumsq_3_ : 0.0f));
+		const float rnorm_ = sumsq_6_ <= t_2_ ? t_3_ : kgs_rsqrt(sumsq_6_ + (kgs_isinf(sumsq_6_) ? sumsq_6_ - sumsq_6_ : 0.0f));
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf x_4_ = kg_load_bf16(x_ + at_ + d_2_);
-			kg_store_bf16(y_ + at_ + d_2_, x_4_ * kg_splat(rnorm_));
+			const vf x_8_ = kg_load_bf16(x_ + at_ + d_2_);
+			kg_store_bf16(y_ + at_ + d_2_, x_8_ * kg_splat(rnorm_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_bf16(y_ + at_ + d_2_, x_5_ * kg_splat(rnorm_), args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_bf16(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_bf16(y_ + at_ + d_2_, x_9_ * kg_splat(rnorm_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -190,38 +238,68 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_grad_f32)(const kg_call *call, int6
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			vf d_rnorm_2_ = kg_splat(0.0f);
+			vf sumsq_3_ = kg_splat(0.0f);
+			vf d_rnorm_3_ = kg_splat(0.0f);
+			vf sumsq_4_ = kg_splat(0.0f);
+			vf d_rnorm_4_ = kg_splat(0.0f);
+			vf sumsq_5_ = kg_splat(0.0f);
+			vf d_rnorm_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
 				sumsq_2_ += x_2_ * x_2_;
 				const vf d_y_2_ = kg_load_f32(d_y_ + at_ + d_);
 				d_rnorm_2_ += d_y_2_ * x_2_;
+				const vf x_3_ = kg_load_f32(x_ + at_ + (d_ + KG_W));
+				sumsq_3_ += x_3_ * x_3_;
+				const vf d_y_3_ = kg_load_f32(d_y_ + at_ + (d_ + KG_W));
+				d_rnorm_3_ += d_y_3_ * x_3_;
+				const vf x_4_ = kg_load_f32(x_ + at_ + (d_ + 2 * KG_W));
+				sumsq_4_ += x_4_ * x_4_;
+				const vf d_y_4_ = kg_load_f32(d_y_ + at_ + (d_ + 2 * KG_W));
+				d_rnorm_4_ += d_y_4_ * x_4_;
+				const vf x_5_ = kg_load_f32(x_ + at_ + (d_ + 3 * KG_W));
+				sumsq_5_ += x_5_ * x_5_;
+				const vf d_y_5_ = kg_load_f32(d_y_ + at_ + (d_ + 3 * KG_W));
+				d_rnorm_5_ += d_y_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f32(x_ + at_ + d_);
+				sumsq_2_ += x_6_ * x_6_;
+				const vf d_y_6_ = kg_load_f32(d_y_ + at_ + d_);
+				d_rnorm_2_ += d_y_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				sumsq_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
-				const vf d_y_3_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_);
-				d_rnorm_2_ += kg_select(kg_first(end_ - d_), d_y_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
+				sumsq_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
+				const vf d_y_7_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_);
+				d_rnorm_2_ += kg_select(kg_first(end_ - d_), d_y_7_ * x_7_, kg_splat(0.0f));
 			}
+			sumsq_2_ += sumsq_3_;
+			d_rnorm_2_ += d_rnorm_3_;
+			sumsq_2_ += sumsq_4_;
+			d_rnorm_2_ += d_rnorm_4_;
+			sumsq_2_ += sumsq_5_;
+			d_rnorm_2_ += d_rnorm_5_;
 			sumsq_ += sumsq_2_;
 			d_rnorm_ += d_rnorm_2_;
 		}
-		const float sumsq_3_ = kg_hsum(sumsq_);
-		const float d_rnorm_3_ = kg_hsum(d_rnorm_);
+		const float sumsq_6_ = kg_hsum(sumsq_);
+		const float d_rnorm_6_ = kg_hsum(d_rnorm_);
 		int64_t d_2_ = 0;
-		const int t_3_ = sumsq_3_ <= t_2_;
-		const float rnorm_ = t_3_ ? t_4_ : kgs_rsqrt(sumsq_3_ + (kgs_isinf(sumsq_3_) ? sumsq_3_ - sumsq_3_ : 0.0f));
-		const float d_sumsq_ = t_3_ ? 0.0f : -(0.5f * d_rnorm_3_ * (rnorm_ * rnorm_ * rnorm_));
+		const int t_3_ = sumsq_6_ <= t_2_;
+		const float rnorm_ = t_3_ ? t_4_ : kgs_rsqrt(sumsq_6_ + (kgs_isinf(sumsq_6_) ? sumsq_6_ - sumsq_6_ : 0.0f));
+		const float d_sumsq_ = t_3_ ? 0.0f : -(0.5f * d_rnorm_6_ * (rnorm_ * rnorm_ * rnorm_));
 		const float t_5_ = 2.0f * d_sumsq_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf d_y_4_ = kg_load_f32(d_y_ + at_ + d_2_);
-			const vf x_4_ = kg_load_f32(x_ + at_ + d_2_);
-			kg_store_f32(d_x_ + at_ + d_2_, d_y_4_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_4_));
+			const vf d_y_8_ = kg_load_f32(d_y_ + at_ + d_2_);
+			const vf x_8_ = kg_load_f32(x_ + at_ + d_2_);
+			kg_store_f32(d_x_ + at_ + d_2_, d_y_8_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf d_y_5_ = kg_loadn_f32(d_y_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f32(d_x_ + at_ + d_2_, d_y_5_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_5_), args->size_D_ - d_2_);
+			const vf d_y_9_ = kg_loadn_f32(d_y_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f32(d_x_ + at_ + d_2_, d_y_9_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_9_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -244,38 +322,68 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_grad_f16)(const kg_call *call, int6
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			vf d_rnorm_2_ = kg_splat(0.0f);
+			vf sumsq_3_ = kg_splat(0.0f);
+			vf d_rnorm_3_ = kg_splat(0.0f);
+			vf sumsq_4_ = kg_splat(0.0f);
+			vf d_rnorm_4_ = kg_splat(0.0f);
+			vf sumsq_5_ = kg_splat(0.0f);
+			vf d_rnorm_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
 				sumsq_2_ += x_2_ * x_2_;
 				const vf d_y_2_ = kg_load_f16(d_y_ + at_ + d_);
 				d_rnorm_2_ += d_y_2_ * x_2_;
+				const vf x_3_ = kg_load_f16(x_ + at_ + (d_ + KG_W));
+				sumsq_3_ += x_3_ * x_3_;
+				const vf d_y_3_ = kg_load_f16(d_y_ + at_ + (d_ + KG_W));
+				d_rnorm_3_ += d_y_3_ * x_3_;
+				const vf x_4_ = kg_load_f16(x_ + at_ + (d_ + 2 * KG_W));
+				sumsq_4_ += x_4_ * x_4_;
+				const vf d_y_4_ = kg_load_f16(d_y_ + at_ + (d_ + 2 * KG_W));
+				d_rnorm_4_ += d_y_4_ * x_4_;
+				const vf x_5_ = kg_load_f16(x_ + at_ + (d_ + 3 * KG_W));
+				sumsq_5_ += x_5_ * x_5_;
+				const vf d_y_5_ = kg_load_f16(d_y_ + at_ + (d_ + 3 * KG_W));
+				d_rnorm_5_ += d_y_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f16(x_ + at_ + d_);
+				sumsq_2_ += x_6_ * x_6_;
+				const vf d_y_6_ = kg_load_f16(d_y_ + at_ + d_);
+				d_rnorm_2_ += d_y_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				sumsq_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
-				const vf d_y_3_ = kg_loadn_f16(d_y_ + at_ + d_, end_ - d_);
-				d_rnorm_2_ += kg_select(kg_first(end_ - d_), d_y_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
+				sumsq_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
+				const vf d_y_7_ = kg_loadn_f16(d_y_ + at_ + d_, end_ - d_);
+				d_rnorm_2_ += kg_select(kg_first(end_ - d_), d_y_7_ * x_7_, kg_splat(0.0f));
 			}
+			sumsq_2_ += sumsq_3_;
+			d_rnorm_2_ += d_rnorm_3_;
+			sumsq_2_ += sumsq_4_;
+			d_rnorm_2_ += d_rnorm_4_;
+			sumsq_2_ += sumsq_5_;
+			d_rnorm_2_ += d_rnorm_5_;
 			sumsq_ += sumsq_2_;
 			d_rnorm_ += d_rnorm_2_;
 		}
-		const float sumsq_3_ = kg_hsum(sumsq_);
-		const float d_rnorm_3_ = kg_hsum(d_rnorm_);
+		const float sumsq_6_ = kg_hsum(sumsq_);
+		const float d_rnorm_6_ = kg_hsum(d_rnorm_);
 		int64_t d_2_ = 0;
-		const int t_3_ = sumsq_3_ <= t_2_;
-		const float rnorm_ = t_3_ ? t_4_ : kgs_rsqrt(sumsq_3_ + (kgs_isinf(sumsq_3_) ? sumsq_3_ - sumsq_3_ : 0.0f));
-		const float d_sumsq_ = t_3_ ? 0.0f : -(0.5f * d_rnorm_3_ * (rnorm_ * rnorm_ * rnorm_));
+		const int t_3_ = sumsq_6_ <= t_2_;
+		const float rnorm_ = t_3_ ? t_4_ : kgs_rsqrt(sumsq_6_ + (kgs_isinf(sumsq_6_) ? sumsq_6_ - sumsq_6_ : 0.0f));
+		const float d_sumsq_ = t_3_ ? 0.0f : -(0.5f * d_rnorm_6_ * (rnorm_ * rnorm_ * rnorm_));
 		const float t_5_ = 2.0f * d_sumsq_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf d_y_4_ = kg_load_f16(d_y_ + at_ + d_2_);
-			const vf x_4_ = kg_load_f16(x_ + at_ + d_2_);
-			kg_store_f16(d_x_ + at_ + d_2_, d_y_4_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_4_));
+			const vf d_y_8_ = kg_load_f16(d_y_ + at_ + d_2_);
+			const vf x_8_ = kg_load_f16(x_ + at_ + d_2_);
+			kg_store_f16(d_x_ + at_ + d_2_, d_y_8_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf d_y_5_ = kg_loadn_f16(d_y_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f16(d_x_ + at_ + d_2_, d_y_5_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_5_), args->size_D_ - d_2_);
+			const vf d_y_9_ = kg_loadn_f16(d_y_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_f16(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f16(d_x_ + at_ + d_2_, d_y_9_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_9_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -298,38 +406,68 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_grad_bf16)(const kg_call *call, int
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf sumsq_2_ = kg_splat(0.0f);
 			vf d_rnorm_2_ = kg_splat(0.0f);
+			vf sumsq_3_ = kg_splat(0.0f);
+			vf d_rnorm_3_ = kg_splat(0.0f);
+			vf sumsq_4_ = kg_splat(0.0f);
+			vf d_rnorm_4_ = kg_splat(0.0f);
+			vf sumsq_5_ = kg_splat(0.0f);
+			vf d_rnorm_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
 				sumsq_2_ += x_2_ * x_2_;
 				const vf d_y_2_ = kg_load_bf16(d_y_ + at_ + d_);
 				d_rnorm_2_ += d_y_2_ * x_2_;
+				const vf x_3_ = kg_load_bf16(x_ + at_ + (d_ + KG_W));
+				sumsq_3_ += x_3_ * x_3_;
+				const vf d_y_3_ = kg_load_bf16(d_y_ + at_ + (d_ + KG_W));
+				d_rnorm_3_ += d_y_3_ * x_3_;
+				const vf x_4_ = kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W));
+				sumsq_4_ += x_4_ * x_4_;
+				const vf d_y_4_ = kg_load_bf16(d_y_ + at_ + (d_ + 2 * KG_W));
+				d_rnorm_4_ += d_y_4_ * x_4_;
+				const vf x_5_ = kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W));
+				sumsq_5_ += x_5_ * x_5_;
+				const vf d_y_5_ = kg_load_bf16(d_y_ + at_ + (d_ + 3 * KG_W));
+				d_rnorm_5_ += d_y_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_bf16(x_ + at_ + d_);
+				sumsq_2_ += x_6_ * x_6_;
+				const vf d_y_6_ = kg_load_bf16(d_y_ + at_ + d_);
+				d_rnorm_2_ += d_y_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				sumsq_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
-				const vf d_y_3_ = kg_loadn_bf16(d_y_ + at_ + d_, end_ - d_);
-				d_rnorm_2_ += kg_select(kg_first(end_ - d_), d_y_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
+				sumsq_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
+				const vf d_y_7_ = kg_loadn_bf16(d_y_ + at_ + d_, end_ - d_);
+				d_rnorm_2_ += kg_select(kg_first(end_ - d_), d_y_7_ * x_7_, kg_splat(0.0f));
 			}
+			sumsq_2_ += sumsq_3_;
+			d_rnorm_2_ += d_rnorm_3_;
+			sumsq_2_ += sumsq_4_;
+			d_rnorm_2_ += d_rnorm_4_;
+			sumsq_2_ += sumsq_5_;
+			d_rnorm_2_ += d_rnorm_5_;
 			sumsq_ += sumsq_2_;
 			d_rnorm_ += d_rnorm_2_;
 		}
-		const float sumsq_3_ = kg_hsum(sumsq_);
-		const float d_rnorm_3_ = kg_hsum(d_rnorm_);
+		const float sumsq_6_ = kg_hsum(sumsq_);
+		const float d_rnorm_6_ = kg_hsum(d_rnorm_);
 		int64_t d_2_ = 0;
-		const int t_3_ = sumsq_3_ <= t_2_;
-		const float rnorm_ = t_3_ ? t_4_ : kgs_rsqrt(sumsq_3_ + (kgs_isinf(sumsq_3_) ? sumsq_3_ - sumsq_3_ : 0.0f));
-		const float d_sumsq_ = t_3_ ? 0.0f : -(0.5f * d_rnorm_3_ * (rnorm_ * rnorm_ * rnorm_));
+		const int t_3_ = sumsq_6_ <= t_2_;
+		const float rnorm_ = t_3_ ? t_4_ : kgs_rsqrt(sumsq_6_ + (kgs_isinf(sumsq_6_) ? sumsq_6_ - sumsq_6_ : 0.0f));
+		const float d_sumsq_ = t_3_ ? 0.0f : -(0.5f * d_rnorm_6_ * (rnorm_ * rnorm_ * rnorm_));
 		const float t_5_ = 2.0f * d_sumsq_;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf d_y_4_ = kg_load_bf16(d_y_ + at_ + d_2_);
-			const vf x_4_ = kg_load_bf16(x_ + at_ + d_2_);
-			kg_store_bf16(d_x_ + at_ + d_2_, d_y_4_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_4_));
+			const vf d_y_8_ = kg_load_bf16(d_y_ + at_ + d_2_);
+			const vf x_8_ = kg_load_bf16(x_ + at_ + d_2_);
+			kg_store_bf16(d_x_ + at_ + d_2_, d_y_8_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_8_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf d_y_5_ = kg_loadn_bf16(d_y_ + at_ + d_2_, args->size_D_ - d_2_);
-			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_bf16(d_x_ + at_ + d_2_, d_y_5_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_5_), args->size_D_ - d_2_);
+			const vf d_y_9_ = kg_loadn_bf16(d_y_ + at_ + d_2_, args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_bf16(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_bf16(d_x_ + at_ + d_2_, d_y_9_ * kg_splat(rnorm_) + (t_3_ ? kg_splat(0.0f) : kg_splat(t_5_) * x_9_), args->size_D_ - d_2_);
 		}
 	}
 }

@@ -57,26 +57,42 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f32)(const kg_call *call, int64_t lo
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
 				top_ = kg_max(top_, x_2_);
+				const vf x_3_ = kg_load_f32(x_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, x_3_);
+				const vf x_4_ = kg_load_f32(x_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, x_4_);
+				const vf x_5_ = kg_load_f32(x_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, x_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f32(x_ + at_ + d_);
+				top_ = kg_max(top_, x_6_);
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
+				const vf x_7_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 			}
+			top_ = kg_max(top_, top_2_);
+			top_ = kg_max(top_, top_3_);
+			top_ = kg_max(top_, top_4_);
 		}
-		const float top_2_ = kg_hmax(top_);
+		const float top_5_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_4_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
-				const vf t_ = x_4_ - kg_splat(base_);
+				const vf x_8_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
+				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
 				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
@@ -86,8 +102,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f32)(const kg_call *call, int64_t lo
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_5_ - kg_splat(base_);
+			const vf x_9_ = kg_loadn_f32(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_9_ - kg_splat(base_);
 			kg_storen_f32(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
 	}
@@ -104,26 +120,42 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f16)(const kg_call *call, int64_t lo
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
 				top_ = kg_max(top_, x_2_);
+				const vf x_3_ = kg_load_f16(x_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, x_3_);
+				const vf x_4_ = kg_load_f16(x_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, x_4_);
+				const vf x_5_ = kg_load_f16(x_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, x_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_6_);
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
+				const vf x_7_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 			}
+			top_ = kg_max(top_, top_2_);
+			top_ = kg_max(top_, top_3_);
+			top_ = kg_max(top_, top_4_);
 		}
-		const float top_2_ = kg_hmax(top_);
+		const float top_5_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_4_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
-				const vf t_ = x_4_ - kg_splat(base_);
+				const vf x_8_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
+				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
 				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
@@ -133,8 +165,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_f16)(const kg_call *call, int64_t lo
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_5_ - kg_splat(base_);
+			const vf x_9_ = kg_loadn_f16(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_9_ - kg_splat(base_);
 			kg_storen_f16(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
 	}
@@ -151,26 +183,42 @@ static void KG_NAME(kg_dd4f7221_log_softmax_bf16)(const kg_call *call, int64_t l
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf top_4_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
 				top_ = kg_max(top_, x_2_);
+				const vf x_3_ = kg_load_bf16(x_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, x_3_);
+				const vf x_4_ = kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, x_4_);
+				const vf x_5_ = kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, x_5_);
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_bf16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_6_);
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
+				const vf x_7_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 			}
+			top_ = kg_max(top_, top_2_);
+			top_ = kg_max(top_, top_3_);
+			top_ = kg_max(top_, top_4_);
 		}
-		const float top_2_ = kg_hmax(top_);
+		const float top_5_ = kg_hmax(top_);
 		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
-				const vf t_ = x_4_ - kg_splat(base_);
+				const vf x_8_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
+				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
 				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
@@ -180,8 +228,8 @@ static void KG_NAME(kg_dd4f7221_log_softmax_bf16)(const kg_call *call, int64_t l
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_5_ - kg_splat(base_);
+			const vf x_9_ = kg_loadn_bf16(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_9_ - kg_splat(base_);
 			kg_storen_bf16(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
 	}
@@ -201,46 +249,76 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_f32)(const kg_call *call, int64
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_3_ = kg_splat(0.0f);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_4_ = kg_splat(0.0f);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
 				top_ = kg_max(top_, x_2_);
 				const vf d_y_2_ = kg_load_f32(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_2_;
+				const vf x_3_ = kg_load_f32(x_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, x_3_);
+				const vf d_y_3_ = kg_load_f32(d_y_ + at_ + (d_ + KG_W));
+				d_logtotal_part_3_ += d_y_3_;
+				const vf x_4_ = kg_load_f32(x_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, x_4_);
+				const vf d_y_4_ = kg_load_f32(d_y_ + at_ + (d_ + 2 * KG_W));
+				d_logtotal_part_4_ += d_y_4_;
+				const vf x_5_ = kg_load_f32(x_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, x_5_);
+				const vf d_y_5_ = kg_load_f32(d_y_ + at_ + (d_ + 3 * KG_W));
+				d_logtotal_part_5_ += d_y_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f32(x_ + at_ + d_);
+				top_ = kg_max(top_, x_6_);
+				const vf d_y_6_ = kg_load_f32(d_y_ + at_ + d_);
+				d_logtotal_part_2_ += d_y_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
-				const vf d_y_3_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_);
-				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
+				const vf d_y_7_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_);
+				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_7_, kg_splat(0.0f));
 			}
+			top_ = kg_max(top_, top_2_);
+			d_logtotal_part_2_ += d_logtotal_part_3_;
+			top_ = kg_max(top_, top_3_);
+			d_logtotal_part_2_ += d_logtotal_part_4_;
+			top_ = kg_max(top_, top_4_);
+			d_logtotal_part_2_ += d_logtotal_part_5_;
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
-		const float top_2_ = kg_hmax(top_);
-		const float d_logtotal_part_3_ = kg_hsum(d_logtotal_part_);
+		const float top_5_ = kg_hmax(top_);
+		const float d_logtotal_part_6_ = kg_hsum(d_logtotal_part_);
 		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_4_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
-				const vf t_ = x_4_ - kg_splat(base_);
+				const vf x_8_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
+				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
 				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
-		const float d_logtotal_ = -d_logtotal_part_3_;
+		const float d_logtotal_ = -d_logtotal_part_6_;
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_4_ = kg_loadn_f32(d_y_ + at_ + d_3_, n_2_);
-			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_5_ - kg_splat(base_);
-			kg_storen_f32(d_x_ + at_ + d_3_, d_y_4_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
+			const vf d_y_8_ = kg_loadn_f32(d_y_ + at_ + d_3_, n_2_);
+			const vf x_9_ = kg_loadn_f32(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_9_ - kg_splat(base_);
+			kg_storen_f32(d_x_ + at_ + d_3_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
 		}
 	}
 }
@@ -259,46 +337,76 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_f16)(const kg_call *call, int64
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_3_ = kg_splat(0.0f);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_4_ = kg_splat(0.0f);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
 				top_ = kg_max(top_, x_2_);
 				const vf d_y_2_ = kg_load_f16(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_2_;
+				const vf x_3_ = kg_load_f16(x_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, x_3_);
+				const vf d_y_3_ = kg_load_f16(d_y_ + at_ + (d_ + KG_W));
+				d_logtotal_part_3_ += d_y_3_;
+				const vf x_4_ = kg_load_f16(x_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, x_4_);
+				const vf d_y_4_ = kg_load_f16(d_y_ + at_ + (d_ + 2 * KG_W));
+				d_logtotal_part_4_ += d_y_4_;
+				const vf x_5_ = kg_load_f16(x_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, x_5_);
+				const vf d_y_5_ = kg_load_f16(d_y_ + at_ + (d_ + 3 * KG_W));
+				d_logtotal_part_5_ += d_y_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_6_);
+				const vf d_y_6_ = kg_load_f16(d_y_ + at_ + d_);
+				d_logtotal_part_2_ += d_y_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
-				const vf d_y_3_ = kg_loadn_f16(d_y_ + at_ + d_, end_ - d_);
-				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
+				const vf d_y_7_ = kg_loadn_f16(d_y_ + at_ + d_, end_ - d_);
+				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_7_, kg_splat(0.0f));
 			}
+			top_ = kg_max(top_, top_2_);
+			d_logtotal_part_2_ += d_logtotal_part_3_;
+			top_ = kg_max(top_, top_3_);
+			d_logtotal_part_2_ += d_logtotal_part_4_;
+			top_ = kg_max(top_, top_4_);
+			d_logtotal_part_2_ += d_logtotal_part_5_;
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
-		const float top_2_ = kg_hmax(top_);
-		const float d_logtotal_part_3_ = kg_hsum(d_logtotal_part_);
+		const float top_5_ = kg_hmax(top_);
+		const float d_logtotal_part_6_ = kg_hsum(d_logtotal_part_);
 		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_4_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
-				const vf t_ = x_4_ - kg_splat(base_);
+				const vf x_8_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
+				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
 				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
-		const float d_logtotal_ = -d_logtotal_part_3_;
+		const float d_logtotal_ = -d_logtotal_part_6_;
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_4_ = kg_loadn_f16(d_y_ + at_ + d_3_, n_2_);
-			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_5_ - kg_splat(base_);
-			kg_storen_f16(d_x_ + at_ + d_3_, d_y_4_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
+			const vf d_y_8_ = kg_loadn_f16(d_y_ + at_ + d_3_, n_2_);
+			const vf x_9_ = kg_loadn_f16(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_9_ - kg_splat(base_);
+			kg_storen_f16(d_x_ + at_ + d_3_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
 		}
 	}
 }
@@ -317,46 +425,76 @@ static void KG_NAME(kg_dd4f7221_log_softmax_grad_bf16)(const kg_call *call, int6
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
+			vf top_2_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_3_ = kg_splat(0.0f);
+			vf top_3_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_4_ = kg_splat(0.0f);
+			vf top_4_ = kg_splat(-INFINITY);
+			vf d_logtotal_part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
 				top_ = kg_max(top_, x_2_);
 				const vf d_y_2_ = kg_load_bf16(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_2_;
+				const vf x_3_ = kg_load_bf16(x_ + at_ + (d_ + KG_W));
+				top_2_ = kg_max(top_2_, x_3_);
+				const vf d_y_3_ = kg_load_bf16(d_y_ + at_ + (d_ + KG_W));
+				d_logtotal_part_3_ += d_y_3_;
+				const vf x_4_ = kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W));
+				top_3_ = kg_max(top_3_, x_4_);
+				const vf d_y_4_ = kg_load_bf16(d_y_ + at_ + (d_ + 2 * KG_W));
+				d_logtotal_part_4_ += d_y_4_;
+				const vf x_5_ = kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W));
+				top_4_ = kg_max(top_4_, x_5_);
+				const vf d_y_5_ = kg_load_bf16(d_y_ + at_ + (d_ + 3 * KG_W));
+				d_logtotal_part_5_ += d_y_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_bf16(x_ + at_ + d_);
+				top_ = kg_max(top_, x_6_);
+				const vf d_y_6_ = kg_load_bf16(d_y_ + at_ + d_);
+				d_logtotal_part_2_ += d_y_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_3_, kg_splat(-INFINITY)));
-				const vf d_y_3_ = kg_loadn_bf16(d_y_ + at_ + d_, end_ - d_);
-				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
+				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
+				const vf d_y_7_ = kg_loadn_bf16(d_y_ + at_ + d_, end_ - d_);
+				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_7_, kg_splat(0.0f));
 			}
+			top_ = kg_max(top_, top_2_);
+			d_logtotal_part_2_ += d_logtotal_part_3_;
+			top_ = kg_max(top_, top_3_);
+			d_logtotal_part_2_ += d_logtotal_part_4_;
+			top_ = kg_max(top_, top_4_);
+			d_logtotal_part_2_ += d_logtotal_part_5_;
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
-		const float top_2_ = kg_hmax(top_);
-		const float d_logtotal_part_3_ = kg_hsum(d_logtotal_part_);
+		const float top_5_ = kg_hmax(top_);
+		const float d_logtotal_part_6_ = kg_hsum(d_logtotal_part_);
 		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf total_2_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_4_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
-				const vf t_ = x_4_ - kg_splat(base_);
+				const vf x_8_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
+				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
 				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
 			total_ += total_2_;
 		}
 		const float total_3_ = kg_hsum(total_);
-		const float d_logtotal_ = -d_logtotal_part_3_;
+		const float d_logtotal_ = -d_logtotal_part_6_;
 		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_4_ = kg_loadn_bf16(d_y_ + at_ + d_3_, n_2_);
-			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_5_ - kg_splat(base_);
-			kg_storen_bf16(d_x_ + at_ + d_3_, d_y_4_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
+			const vf d_y_8_ = kg_loadn_bf16(d_y_ + at_ + d_3_, n_2_);
+			const vf x_9_ = kg_loadn_bf16(x_ + at_ + d_3_, n_2_);
+			const vf t_2_ = x_9_ - kg_splat(base_);
+			kg_storen_bf16(d_x_ + at_ + d_3_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
 		}
 	}
 }

@@ -86,28 +86,44 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f32)(const kg_call *call, int64_t lo, in
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf meansq_sum_2_ = kg_splat(0.0f);
+			vf meansq_sum_3_ = kg_splat(0.0f);
+			vf meansq_sum_4_ = kg_splat(0.0f);
+			vf meansq_sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
 				meansq_sum_2_ += x_2_ * x_2_;
+				const vf x_3_ = kg_load_f32(x_ + at_ + (d_ + KG_W));
+				meansq_sum_3_ += x_3_ * x_3_;
+				const vf x_4_ = kg_load_f32(x_ + at_ + (d_ + 2 * KG_W));
+				meansq_sum_4_ += x_4_ * x_4_;
+				const vf x_5_ = kg_load_f32(x_ + at_ + (d_ + 3 * KG_W));
+				meansq_sum_5_ += x_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f32(x_ + at_ + d_);
+				meansq_sum_2_ += x_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				meansq_sum_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
+				meansq_sum_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
 			}
+			meansq_sum_2_ += meansq_sum_3_;
+			meansq_sum_2_ += meansq_sum_4_;
+			meansq_sum_2_ += meansq_sum_5_;
 			meansq_sum_ += meansq_sum_2_;
 		}
-		const float meansq_sum_3_ = kg_hsum(meansq_sum_);
-		const float meansq_ = meansq_sum_3_ / t_;
+		const float meansq_sum_6_ = kg_hsum(meansq_sum_);
+		const float meansq_ = meansq_sum_6_ / t_;
 		const float rstd_2_ = kgs_rsqrt(meansq_ + (kgs_isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + t_2_);
 		int64_t d_2_ = 0;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf x_4_ = kg_load_f32(x_ + at_ + d_2_);
-			kg_store_f32(y_ + at_ + d_2_, x_4_ * kg_splat(rstd_2_) * kg_load_f32(gamma_ + d_2_));
+			const vf x_8_ = kg_load_f32(x_ + at_ + d_2_);
+			kg_store_f32(y_ + at_ + d_2_, x_8_ * kg_splat(rstd_2_) * kg_load_f32(gamma_ + d_2_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf x_5_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f32(y_ + at_ + d_2_, x_5_ * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_f32(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f32(y_ + at_ + d_2_, x_9_ * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
 		}
 		kg_st_f32(rstd_ + item_, rstd_2_);
 	}
@@ -129,28 +145,44 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f16)(const kg_call *call, int64_t lo, in
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf meansq_sum_2_ = kg_splat(0.0f);
+			vf meansq_sum_3_ = kg_splat(0.0f);
+			vf meansq_sum_4_ = kg_splat(0.0f);
+			vf meansq_sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
 				meansq_sum_2_ += x_2_ * x_2_;
+				const vf x_3_ = kg_load_f16(x_ + at_ + (d_ + KG_W));
+				meansq_sum_3_ += x_3_ * x_3_;
+				const vf x_4_ = kg_load_f16(x_ + at_ + (d_ + 2 * KG_W));
+				meansq_sum_4_ += x_4_ * x_4_;
+				const vf x_5_ = kg_load_f16(x_ + at_ + (d_ + 3 * KG_W));
+				meansq_sum_5_ += x_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_f16(x_ + at_ + d_);
+				meansq_sum_2_ += x_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				meansq_sum_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
+				meansq_sum_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
 			}
+			meansq_sum_2_ += meansq_sum_3_;
+			meansq_sum_2_ += meansq_sum_4_;
+			meansq_sum_2_ += meansq_sum_5_;
 			meansq_sum_ += meansq_sum_2_;
 		}
-		const float meansq_sum_3_ = kg_hsum(meansq_sum_);
-		const float meansq_ = meansq_sum_3_ / t_;
+		const float meansq_sum_6_ = kg_hsum(meansq_sum_);
+		const float meansq_ = meansq_sum_6_ / t_;
 		const float rstd_2_ = kgs_rsqrt(meansq_ + (kgs_isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + t_2_);
 		int64_t d_2_ = 0;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf x_4_ = kg_load_f16(x_ + at_ + d_2_);
-			kg_store_f16(y_ + at_ + d_2_, x_4_ * kg_splat(rstd_2_) * kg_load_f16(gamma_ + d_2_));
+			const vf x_8_ = kg_load_f16(x_ + at_ + d_2_);
+			kg_store_f16(y_ + at_ + d_2_, x_8_ * kg_splat(rstd_2_) * kg_load_f16(gamma_ + d_2_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf x_5_ = kg_loadn_f16(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f16(y_ + at_ + d_2_, x_5_ * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_f16(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_f16(y_ + at_ + d_2_, x_9_ * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
 		}
 		kg_st_f32(rstd_ + item_, rstd_2_);
 	}
@@ -172,28 +204,44 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_bf16)(const kg_call *call, int64_t lo, i
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf meansq_sum_2_ = kg_splat(0.0f);
+			vf meansq_sum_3_ = kg_splat(0.0f);
+			vf meansq_sum_4_ = kg_splat(0.0f);
+			vf meansq_sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
 				meansq_sum_2_ += x_2_ * x_2_;
+				const vf x_3_ = kg_load_bf16(x_ + at_ + (d_ + KG_W));
+				meansq_sum_3_ += x_3_ * x_3_;
+				const vf x_4_ = kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W));
+				meansq_sum_4_ += x_4_ * x_4_;
+				const vf x_5_ = kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W));
+				meansq_sum_5_ += x_5_ * x_5_;
+			}
+			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
+				const vf x_6_ = kg_load_bf16(x_ + at_ + d_);
+				meansq_sum_2_ += x_6_ * x_6_;
 			}
 			if (d_ < end_) {
-				const vf x_3_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				meansq_sum_2_ += kg_select(kg_first(end_ - d_), x_3_ * x_3_, kg_splat(0.0f));
+				const vf x_7_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
+				meansq_sum_2_ += kg_select(kg_first(end_ - d_), x_7_ * x_7_, kg_splat(0.0f));
 			}
+			meansq_sum_2_ += meansq_sum_3_;
+			meansq_sum_2_ += meansq_sum_4_;
+			meansq_sum_2_ += meansq_sum_5_;
 			meansq_sum_ += meansq_sum_2_;
 		}
-		const float meansq_sum_3_ = kg_hsum(meansq_sum_);
-		const float meansq_ = meansq_sum_3_ / t_;
+		const float meansq_sum_6_ = kg_hsum(meansq_sum_);
+		const float meansq_ = meansq_sum_6_ / t_;
 		const float rstd_2_ = kgs_rsqrt(meansq_ + (kgs_isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + t_2_);
 		int64_t d_2_ = 0;
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
-			const vf x_4_ = kg_load_bf16(x_ + at_ + d_2_);
-			kg_store_bf16(y_ + at_ + d_2_, x_4_ * kg_splat(rstd_2_) * kg_load_bf16(gamma_ + d_2_));
+			const vf x_8_ = kg_load_bf16(x_ + at_ + d_2_);
+			kg_store_bf16(y_ + at_ + d_2_, x_8_ * kg_splat(rstd_2_) * kg_load_bf16(gamma_ + d_2_));
 		}
 		if (d_2_ < args->size_D_) {
-			const vf x_5_ = kg_loadn_bf16(x_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_bf16(y_ + at_ + d_2_, x_5_ * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
+			const vf x_9_ = kg_loadn_bf16(x_ + at_ + d_2_, args->size_D_ - d_2_);
+			kg_storen_bf16(y_ + at_ + d_2_, x_9_ * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + d_2_, args->size_D_ - d_2_), args->size_D_ - d_2_);
 		}
 		kg_st_f32(rstd_ + item_, rstd_2_);
 	}
@@ -209,7 +257,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_1)(const kg_call *call, int64_t
 	float *restrict d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_f32_1_args *args = call->block;
 	(void)args;
-	const float t_5_ = (float)kgi_max(args->size_D_, 1);
+	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
@@ -228,39 +276,63 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_1)(const kg_call *call, int64_t
 			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
+				vf d_rstd_3_ = kg_splat(0.0f);
+				vf d_rstd_4_ = kg_splat(0.0f);
+				vf d_rstd_5_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
-				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+				for (; d_2_ < end_ - (4 * KG_W - 1); d_2_ += 4 * KG_W) {
 					const vf d_y_2_ = kg_load_f32(d_y_ + at_3_ + d_2_);
 					const vf t_ = d_y_2_ * kg_load_f32(gamma_ + d_2_);
 					const vf x_2_ = kg_load_f32(x_ + at_3_ + d_2_);
 					d_rstd_2_ += t_ * x_2_;
+					const vf d_y_3_ = kg_load_f32(d_y_ + at_3_ + (d_2_ + KG_W));
+					const vf t_2_ = d_y_3_ * kg_load_f32(gamma_ + d_2_ + KG_W);
+					const vf x_3_ = kg_load_f32(x_ + at_3_ + (d_2_ + KG_W));
+					d_rstd_3_ += t_2_ * x_3_;
+					const vf d_y_4_ = kg_load_f32(d_y_ + at_3_ + (d_2_ + 2 * KG_W));
+					const vf t_3_ = d_y_4_ * kg_load_f32(gamma_ + d_2_ + 2 * KG_W);
+					const vf x_4_ = kg_load_f32(x_ + at_3_ + (d_2_ + 2 * KG_W));
+					d_rstd_4_ += t_3_ * x_4_;
+					const vf d_y_5_ = kg_load_f32(d_y_ + at_3_ + (d_2_ + 3 * KG_W));
+					const vf t_4_ = d_y_5_ * kg_load_f32(gamma_ + d_2_ + 3 * KG_W);
+					const vf x_5_ = kg_load_f32(x_ + at_3_ + (d_2_ + 3 * KG_W));
+					d_rstd_5_ += t_4_ * x_5_;
+				}
+				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf d_y_6_ = kg_load_f32(d_y_ + at_3_ + d_2_);
+					const vf t_5_ = d_y_6_ * kg_load_f32(gamma_ + d_2_);
+					const vf x_6_ = kg_load_f32(x_ + at_3_ + d_2_);
+					d_rstd_2_ += t_5_ * x_6_;
 				}
 				if (d_2_ < end_) {
-					const vf d_y_3_ = kg_loadn_f32(d_y_ + at_3_ + d_2_, end_ - d_2_);
-					const vf t_2_ = d_y_3_ * kg_loadn_f32(gamma_ + d_2_, end_ - d_2_);
-					const vf x_3_ = kg_loadn_f32(x_ + at_3_ + d_2_, end_ - d_2_);
-					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_2_ * x_3_, kg_splat(0.0f));
+					const vf d_y_7_ = kg_loadn_f32(d_y_ + at_3_ + d_2_, end_ - d_2_);
+					const vf t_6_ = d_y_7_ * kg_loadn_f32(gamma_ + d_2_, end_ - d_2_);
+					const vf x_7_ = kg_loadn_f32(x_ + at_3_ + d_2_, end_ - d_2_);
+					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_6_ * x_7_, kg_splat(0.0f));
 				}
+				d_rstd_2_ += d_rstd_3_;
+				d_rstd_2_ += d_rstd_4_;
+				d_rstd_2_ += d_rstd_5_;
 				d_rstd_ += d_rstd_2_;
 			}
-			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			const float d_rstd_6_ = kg_hsum(d_rstd_);
 			int64_t d_3_ = 0;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
-			const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_4_ = 2.0f * d_meansq_;
+			const float d_meansq_ = -(0.5f * d_rstd_6_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_8_ = 2.0f * d_meansq_;
 			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
-				const vf d_y_4_ = kg_load_f32(d_y_ + at_3_ + d_3_);
-				const vf t_3_ = d_y_4_ * kg_load_f32(gamma_ + d_3_);
-				const vf x_4_ = kg_load_f32(x_ + at_3_ + d_3_);
-				kg_store_f32(d_x_ + at_3_ + d_3_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
-				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_4_ * x_4_ * kg_splat(rstd_2_));
+				const vf d_y_8_ = kg_load_f32(d_y_ + at_3_ + d_3_);
+				const vf t_7_ = d_y_8_ * kg_load_f32(gamma_ + d_3_);
+				const vf x_8_ = kg_load_f32(x_ + at_3_ + d_3_);
+				kg_store_f32(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_8_ / kg_splat(t_9_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_8_ * x_8_ * kg_splat(rstd_2_));
 			}
 			if (d_3_ < args->size_D_) {
-				const vf d_y_5_ = kg_loadn_f32(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				const vf t_6_ = d_y_5_ * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_);
-				const vf x_5_ = kg_loadn_f32(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				kg_storen_f32(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_3_);
-				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_5_ * x_5_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
+				const vf d_y_9_ = kg_loadn_f32(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				const vf t_10_ = d_y_9_ * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_);
+				const vf x_9_ = kg_loadn_f32(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				kg_storen_f32(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_9_ / kg_splat(t_9_), args->size_D_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_9_ * x_9_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
 			}
 		}
 	}
@@ -313,7 +385,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_1)(const kg_call *call, int64_t
 	kg_f16 *restrict d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_f16_1_args *args = call->block;
 	(void)args;
-	const float t_5_ = (float)kgi_max(args->size_D_, 1);
+	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
@@ -332,39 +404,63 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_1)(const kg_call *call, int64_t
 			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
+				vf d_rstd_3_ = kg_splat(0.0f);
+				vf d_rstd_4_ = kg_splat(0.0f);
+				vf d_rstd_5_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
-				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+				for (; d_2_ < end_ - (4 * KG_W - 1); d_2_ += 4 * KG_W) {
 					const vf d_y_2_ = kg_load_f16(d_y_ + at_3_ + d_2_);
 					const vf t_ = d_y_2_ * kg_load_f16(gamma_ + d_2_);
 					const vf x_2_ = kg_load_f16(x_ + at_3_ + d_2_);
 					d_rstd_2_ += t_ * x_2_;
+					const vf d_y_3_ = kg_load_f16(d_y_ + at_3_ + (d_2_ + KG_W));
+					const vf t_2_ = d_y_3_ * kg_load_f16(gamma_ + d_2_ + KG_W);
+					const vf x_3_ = kg_load_f16(x_ + at_3_ + (d_2_ + KG_W));
+					d_rstd_3_ += t_2_ * x_3_;
+					const vf d_y_4_ = kg_load_f16(d_y_ + at_3_ + (d_2_ + 2 * KG_W));
+					const vf t_3_ = d_y_4_ * kg_load_f16(gamma_ + d_2_ + 2 * KG_W);
+					const vf x_4_ = kg_load_f16(x_ + at_3_ + (d_2_ + 2 * KG_W));
+					d_rstd_4_ += t_3_ * x_4_;
+					const vf d_y_5_ = kg_load_f16(d_y_ + at_3_ + (d_2_ + 3 * KG_W));
+					const vf t_4_ = d_y_5_ * kg_load_f16(gamma_ + d_2_ + 3 * KG_W);
+					const vf x_5_ = kg_load_f16(x_ + at_3_ + (d_2_ + 3 * KG_W));
+					d_rstd_5_ += t_4_ * x_5_;
+				}
+				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf d_y_6_ = kg_load_f16(d_y_ + at_3_ + d_2_);
+					const vf t_5_ = d_y_6_ * kg_load_f16(gamma_ + d_2_);
+					const vf x_6_ = kg_load_f16(x_ + at_3_ + d_2_);
+					d_rstd_2_ += t_5_ * x_6_;
 				}
 				if (d_2_ < end_) {
-					const vf d_y_3_ = kg_loadn_f16(d_y_ + at_3_ + d_2_, end_ - d_2_);
-					const vf t_2_ = d_y_3_ * kg_loadn_f16(gamma_ + d_2_, end_ - d_2_);
-					const vf x_3_ = kg_loadn_f16(x_ + at_3_ + d_2_, end_ - d_2_);
-					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_2_ * x_3_, kg_splat(0.0f));
+					const vf d_y_7_ = kg_loadn_f16(d_y_ + at_3_ + d_2_, end_ - d_2_);
+					const vf t_6_ = d_y_7_ * kg_loadn_f16(gamma_ + d_2_, end_ - d_2_);
+					const vf x_7_ = kg_loadn_f16(x_ + at_3_ + d_2_, end_ - d_2_);
+					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_6_ * x_7_, kg_splat(0.0f));
 				}
+				d_rstd_2_ += d_rstd_3_;
+				d_rstd_2_ += d_rstd_4_;
+				d_rstd_2_ += d_rstd_5_;
 				d_rstd_ += d_rstd_2_;
 			}
-			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			const float d_rstd_6_ = kg_hsum(d_rstd_);
 			int64_t d_3_ = 0;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
-			const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_4_ = 2.0f * d_meansq_;
+			const float d_meansq_ = -(0.5f * d_rstd_6_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_8_ = 2.0f * d_meansq_;
 			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
-				const vf d_y_4_ = kg_load_f16(d_y_ + at_3_ + d_3_);
-				const vf t_3_ = d_y_4_ * kg_load_f16(gamma_ + d_3_);
-				const vf x_4_ = kg_load_f16(x_ + at_3_ + d_3_);
-				kg_store_f16(d_x_ + at_3_ + d_3_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
-				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_4_ * x_4_ * kg_splat(rstd_2_));
+				const vf d_y_8_ = kg_load_f16(d_y_ + at_3_ + d_3_);
+				const vf t_7_ = d_y_8_ * kg_load_f16(gamma_ + d_3_);
+				const vf x_8_ = kg_load_f16(x_ + at_3_ + d_3_);
+				kg_store_f16(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_8_ / kg_splat(t_9_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_8_ * x_8_ * kg_splat(rstd_2_));
 			}
 			if (d_3_ < args->size_D_) {
-				const vf d_y_5_ = kg_loadn_f16(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				const vf t_6_ = d_y_5_ * kg_loadn_f16(gamma_ + d_3_, args->size_D_ - d_3_);
-				const vf x_5_ = kg_loadn_f16(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				kg_storen_f16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_3_);
-				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_5_ * x_5_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
+				const vf d_y_9_ = kg_loadn_f16(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				const vf t_10_ = d_y_9_ * kg_loadn_f16(gamma_ + d_3_, args->size_D_ - d_3_);
+				const vf x_9_ = kg_loadn_f16(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				kg_storen_f16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_9_ / kg_splat(t_9_), args->size_D_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_9_ * x_9_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
 			}
 		}
 	}
@@ -417,7 +513,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_1)(const kg_call *call, int64_
 	kg_bf16 *restrict d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_bf16_1_args *args = call->block;
 	(void)args;
-	const float t_5_ = (float)kgi_max(args->size_D_, 1);
+	const float t_9_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
@@ -436,39 +532,63 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_1)(const kg_call *call, int64_
 			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 				vf d_rstd_2_ = kg_splat(0.0f);
+				vf d_rstd_3_ = kg_splat(0.0f);
+				vf d_rstd_4_ = kg_splat(0.0f);
+				vf d_rstd_5_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
-				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+				for (; d_2_ < end_ - (4 * KG_W - 1); d_2_ += 4 * KG_W) {
 					const vf d_y_2_ = kg_load_bf16(d_y_ + at_3_ + d_2_);
 					const vf t_ = d_y_2_ * kg_load_bf16(gamma_ + d_2_);
 					const vf x_2_ = kg_load_bf16(x_ + at_3_ + d_2_);
 					d_rstd_2_ += t_ * x_2_;
+					const vf d_y_3_ = kg_load_bf16(d_y_ + at_3_ + (d_2_ + KG_W));
+					const vf t_2_ = d_y_3_ * kg_load_bf16(gamma_ + d_2_ + KG_W);
+					const vf x_3_ = kg_load_bf16(x_ + at_3_ + (d_2_ + KG_W));
+					d_rstd_3_ += t_2_ * x_3_;
+					const vf d_y_4_ = kg_load_bf16(d_y_ + at_3_ + (d_2_ + 2 * KG_W));
+					const vf t_3_ = d_y_4_ * kg_load_bf16(gamma_ + d_2_ + 2 * KG_W);
+					const vf x_4_ = kg_load_bf16(x_ + at_3_ + (d_2_ + 2 * KG_W));
+					d_rstd_4_ += t_3_ * x_4_;
+					const vf d_y_5_ = kg_load_bf16(d_y_ + at_3_ + (d_2_ + 3 * KG_W));
+					const vf t_4_ = d_y_5_ * kg_load_bf16(gamma_ + d_2_ + 3 * KG_W);
+					const vf x_5_ = kg_load_bf16(x_ + at_3_ + (d_2_ + 3 * KG_W));
+					d_rstd_5_ += t_4_ * x_5_;
+				}
+				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
+					const vf d_y_6_ = kg_load_bf16(d_y_ + at_3_ + d_2_);
+					const vf t_5_ = d_y_6_ * kg_load_bf16(gamma_ + d_2_);
+					const vf x_6_ = kg_load_bf16(x_ + at_3_ + d_2_);
+					d_rstd_2_ += t_5_ * x_6_;
 				}
 				if (d_2_ < end_) {
-					const vf d_y_3_ = kg_loadn_bf16(d_y_ + at_3_ + d_2_, end_ - d_2_);
-					const vf t_2_ = d_y_3_ * kg_loadn_bf16(gamma_ + d_2_, end_ - d_2_);
-					const vf x_3_ = kg_loadn_bf16(x_ + at_3_ + d_2_, end_ - d_2_);
-					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_2_ * x_3_, kg_splat(0.0f));
+					const vf d_y_7_ = kg_loadn_bf16(d_y_ + at_3_ + d_2_, end_ - d_2_);
+					const vf t_6_ = d_y_7_ * kg_loadn_bf16(gamma_ + d_2_, end_ - d_2_);
+					const vf x_7_ = kg_loadn_bf16(x_ + at_3_ + d_2_, end_ - d_2_);
+					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_6_ * x_7_, kg_splat(0.0f));
 				}
+				d_rstd_2_ += d_rstd_3_;
+				d_rstd_2_ += d_rstd_4_;
+				d_rstd_2_ += d_rstd_5_;
 				d_rstd_ += d_rstd_2_;
 			}
-			const float d_rstd_3_ = kg_hsum(d_rstd_);
+			const float d_rstd_6_ = kg_hsum(d_rstd_);
 			int64_t d_3_ = 0;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
-			const float d_meansq_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_4_ = 2.0f * d_meansq_;
+			const float d_meansq_ = -(0.5f * d_rstd_6_ * (rstd_2_ * rstd_2_ * rstd_2_));
+			const float t_8_ = 2.0f * d_meansq_;
 			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
-				const vf d_y_4_ = kg_load_bf16(d_y_ + at_3_ + d_3_);
-				const vf t_3_ = d_y_4_ * kg_load_bf16(gamma_ + d_3_);
-				const vf x_4_ = kg_load_bf16(x_ + at_3_ + d_3_);
-				kg_store_bf16(d_x_ + at_3_ + d_3_, t_3_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_4_ / kg_splat(t_5_));
-				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_4_ * x_4_ * kg_splat(rstd_2_));
+				const vf d_y_8_ = kg_load_bf16(d_y_ + at_3_ + d_3_);
+				const vf t_7_ = d_y_8_ * kg_load_bf16(gamma_ + d_3_);
+				const vf x_8_ = kg_load_bf16(x_ + at_3_ + d_3_);
+				kg_store_bf16(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_8_ / kg_splat(t_9_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_8_ * x_8_ * kg_splat(rstd_2_));
 			}
 			if (d_3_ < args->size_D_) {
-				const vf d_y_5_ = kg_loadn_bf16(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				const vf t_6_ = d_y_5_ * kg_loadn_bf16(gamma_ + d_3_, args->size_D_ - d_3_);
-				const vf x_5_ = kg_loadn_bf16(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_4_) * x_5_ / kg_splat(t_5_), args->size_D_ - d_3_);
-				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_5_ * x_5_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
+				const vf d_y_9_ = kg_loadn_bf16(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				const vf t_10_ = d_y_9_ * kg_loadn_bf16(gamma_ + d_3_, args->size_D_ - d_3_);
+				const vf x_9_ = kg_loadn_bf16(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_9_ / kg_splat(t_9_), args->size_D_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_9_ * x_9_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
 			}
 		}
 	}

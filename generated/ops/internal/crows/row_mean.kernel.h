@@ -60,17 +60,29 @@ static void KG_NAME(kg_dd4f7221_row_mean_f32)(const kg_call *call, int64_t lo, i
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf y_reduced_sum_2_ = kg_splat(0.0f);
+			vf y_reduced_sum_3_ = kg_splat(0.0f);
+			vf y_reduced_sum_4_ = kg_splat(0.0f);
+			vf y_reduced_sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				y_reduced_sum_2_ += kg_load_f32(x_ + at_ + d_);
+				y_reduced_sum_3_ += kg_load_f32(x_ + at_ + (d_ + KG_W));
+				y_reduced_sum_4_ += kg_load_f32(x_ + at_ + (d_ + 2 * KG_W));
+				y_reduced_sum_5_ += kg_load_f32(x_ + at_ + (d_ + 3 * KG_W));
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				y_reduced_sum_2_ += kg_load_f32(x_ + at_ + d_);
 			}
 			if (d_ < end_) {
 				y_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(x_ + at_ + d_, end_ - d_), kg_splat(0.0f));
 			}
+			y_reduced_sum_2_ += y_reduced_sum_3_;
+			y_reduced_sum_2_ += y_reduced_sum_4_;
+			y_reduced_sum_2_ += y_reduced_sum_5_;
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
-		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		const float y_reduced_sum_6_ = kg_hsum(y_reduced_sum_);
+		const float y_reduced_ = y_reduced_sum_6_ / t_;
 		kg_st_f32(y_ + item_, y_reduced_);
 	}
 }
@@ -88,17 +100,29 @@ static void KG_NAME(kg_dd4f7221_row_mean_f16)(const kg_call *call, int64_t lo, i
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf y_reduced_sum_2_ = kg_splat(0.0f);
+			vf y_reduced_sum_3_ = kg_splat(0.0f);
+			vf y_reduced_sum_4_ = kg_splat(0.0f);
+			vf y_reduced_sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				y_reduced_sum_2_ += kg_load_f16(x_ + at_ + d_);
+				y_reduced_sum_3_ += kg_load_f16(x_ + at_ + (d_ + KG_W));
+				y_reduced_sum_4_ += kg_load_f16(x_ + at_ + (d_ + 2 * KG_W));
+				y_reduced_sum_5_ += kg_load_f16(x_ + at_ + (d_ + 3 * KG_W));
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				y_reduced_sum_2_ += kg_load_f16(x_ + at_ + d_);
 			}
 			if (d_ < end_) {
 				y_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f16(x_ + at_ + d_, end_ - d_), kg_splat(0.0f));
 			}
+			y_reduced_sum_2_ += y_reduced_sum_3_;
+			y_reduced_sum_2_ += y_reduced_sum_4_;
+			y_reduced_sum_2_ += y_reduced_sum_5_;
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
-		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		const float y_reduced_sum_6_ = kg_hsum(y_reduced_sum_);
+		const float y_reduced_ = y_reduced_sum_6_ / t_;
 		kg_st_f16(y_ + item_, y_reduced_);
 	}
 }
@@ -116,17 +140,29 @@ static void KG_NAME(kg_dd4f7221_row_mean_bf16)(const kg_call *call, int64_t lo, 
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf y_reduced_sum_2_ = kg_splat(0.0f);
+			vf y_reduced_sum_3_ = kg_splat(0.0f);
+			vf y_reduced_sum_4_ = kg_splat(0.0f);
+			vf y_reduced_sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
+			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
+				y_reduced_sum_2_ += kg_load_bf16(x_ + at_ + d_);
+				y_reduced_sum_3_ += kg_load_bf16(x_ + at_ + (d_ + KG_W));
+				y_reduced_sum_4_ += kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W));
+				y_reduced_sum_5_ += kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W));
+			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				y_reduced_sum_2_ += kg_load_bf16(x_ + at_ + d_);
 			}
 			if (d_ < end_) {
 				y_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_bf16(x_ + at_ + d_, end_ - d_), kg_splat(0.0f));
 			}
+			y_reduced_sum_2_ += y_reduced_sum_3_;
+			y_reduced_sum_2_ += y_reduced_sum_4_;
+			y_reduced_sum_2_ += y_reduced_sum_5_;
 			y_reduced_sum_ += y_reduced_sum_2_;
 		}
-		const float y_reduced_sum_3_ = kg_hsum(y_reduced_sum_);
-		const float y_reduced_ = y_reduced_sum_3_ / t_;
+		const float y_reduced_sum_6_ = kg_hsum(y_reduced_sum_);
+		const float y_reduced_ = y_reduced_sum_6_ / t_;
 		kg_st_bf16(y_ + item_, y_reduced_);
 	}
 }

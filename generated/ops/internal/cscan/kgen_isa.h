@@ -403,8 +403,10 @@ typedef uint8_t kg_bits_8;
 typedef uint16_t __attribute__((may_alias)) kg_bits_16;
 typedef uint32_t __attribute__((may_alias)) kg_bits_32;
 
-/* kg_block_N transposes a square of KG_BLOCK_N elements a side: src has its rows
- * cs apart, dst KG_MOVE_TILE. */
+/* kg_block_N transposes a square of KG_BLOCK_N elements a side: the rows of src
+ * lie cs apart, and only the first n count; those of dst lie ld apart, and are
+ * stored in their order. */
+#define KG_ROW(i) ((i) < n ? (i) : n - 1)
 #if KG_X86 || KG_NEON
 
 #if KG_X86
@@ -422,20 +424,21 @@ typedef uint8x16_t kg_q;
 #endif
 
 #define KG_BLOCK_32 4
-KG_FN void kg_block_32(kg_bits_32 *dst, const kg_bits_32 *src, int64_t cs) {
-	kg_q a = kg_q_ld(src), b = kg_q_ld(src + cs), c = kg_q_ld(src + 2 * cs), d = kg_q_ld(src + 3 * cs);
+KG_FN void kg_block_32(kg_bits_32 *dst, int64_t ld, const kg_bits_32 *src, int64_t cs, int64_t n) {
+	kg_q a = kg_q_ld(src), b = kg_q_ld(src + KG_ROW(1) * cs);
+	kg_q c = kg_q_ld(src + KG_ROW(2) * cs), d = kg_q_ld(src + KG_ROW(3) * cs);
 	kg_q p = kg_zip_lo(32, a, b), q = kg_zip_hi(32, a, b), r = kg_zip_lo(32, c, d), s = kg_zip_hi(32, c, d);
 	kg_q_st(dst, kg_zip_lo(64, p, r));
-	kg_q_st(dst + KG_MOVE_TILE, kg_zip_hi(64, p, r));
-	kg_q_st(dst + 2 * KG_MOVE_TILE, kg_zip_lo(64, q, s));
-	kg_q_st(dst + 3 * KG_MOVE_TILE, kg_zip_hi(64, q, s));
+	kg_q_st(dst + ld, kg_zip_hi(64, p, r));
+	kg_q_st(dst + 2 * ld, kg_zip_lo(64, q, s));
+	kg_q_st(dst + 3 * ld, kg_zip_hi(64, q, s));
 }
 
 #define KG_BLOCK_16 8
-KG_FN void kg_block_16(kg_bits_16 *dst, const kg_bits_16 *src, int64_t cs) {
+KG_FN void kg_block_16(kg_bits_16 *dst, int64_t ld, const kg_bits_16 *src, int64_t cs, int64_t n) {
 	kg_q v[8], w[8];
 	for (int i = 0; i < 8; i++) {
-		v[i] = kg_q_ld(src + i * cs);
+		v[i] = kg_q_ld(src + KG_ROW(i) * cs);
 	}
 	for (int i = 0; i < 4; i++) { /* pairs of rows: elements 0 to 3, and 4 to 7 */
 		w[i] = kg_zip_lo(16, v[2 * i], v[2 * i + 1]);
@@ -449,8 +452,8 @@ KG_FN void kg_block_16(kg_bits_16 *dst, const kg_bits_16 *src, int64_t cs) {
 	}
 	for (int i = 0; i < 8; i += 4) {
 		for (int j = 0; j < 2; j++) {
-			kg_q_st(dst + (i + 2 * j) * KG_MOVE_TILE, kg_zip_lo(64, v[i + j], v[i + j + 2]));
-			kg_q_st(dst + (i + 2 * j + 1) * KG_MOVE_TILE, kg_zip_hi(64, v[i + j], v[i + j + 2]));
+			kg_q_st(dst + (i + 2 * j) * ld, kg_zip_lo(64, v[i + j], v[i + j + 2]));
+			kg_q_st(dst + (i + 2 * j + 1) * ld, kg_zip_hi(64, v[i + j], v[i + j + 2]));
 		}
 	}
 }
@@ -458,22 +461,22 @@ KG_FN void kg_block_16(kg_bits_16 *dst, const kg_bits_16 *src, int64_t cs) {
 #else
 
 #define KG_BLOCK_32 1
-KG_FN void kg_block_32(kg_bits_32 *dst, const kg_bits_32 *src, int64_t cs) {
-	(void)cs;
+KG_FN void kg_block_32(kg_bits_32 *dst, int64_t ld, const kg_bits_32 *src, int64_t cs, int64_t n) {
+	(void)ld, (void)cs, (void)n;
 	*dst = *src;
 }
 
 #define KG_BLOCK_16 1
-KG_FN void kg_block_16(kg_bits_16 *dst, const kg_bits_16 *src, int64_t cs) {
-	(void)cs;
+KG_FN void kg_block_16(kg_bits_16 *dst, int64_t ld, const kg_bits_16 *src, int64_t cs, int64_t n) {
+	(void)ld, (void)cs, (void)n;
 	*dst = *src;
 }
 
 #endif
 
 #define KG_BLOCK_8 1
-KG_FN void kg_block_8(kg_bits_8 *dst, const kg_bits_8 *src, int64_t cs) {
-	(void)cs;
+KG_FN void kg_block_8(kg_bits_8 *dst, int64_t ld, const kg_bits_8 *src, int64_t cs, int64_t n) {
+	(void)ld, (void)cs, (void)n;
 	*dst = *src;
 }
 
@@ -486,6 +489,18 @@ KG_FN void kg_block_8(kg_bits_8 *dst, const kg_bits_8 *src, int64_t cs) {
 				dst[r * ld + c] = src[r * rs + c * cs];                                    \
 			}                                                                                  \
 		}                                                                                          \
+	}
+
+/* kg_weave_N is kg_move_N of fewer columns than a block has, rows side by side,
+ * with rs = 1. What is stored beyond a row is overwritten by the rows after it. */
+#define KG_WEAVE(N, T)                                                                                     \
+	static __attribute__((noinline, unused)) void kg_weave_##N(T *dst, const T *src, int64_t cs,       \
+	                                                           int64_t rows, int64_t cols) {           \
+		int64_t r = 0;                                                                             \
+		for (; r + 2 * KG_BLOCK_##N <= rows; r += KG_BLOCK_##N) {                                  \
+			kg_block_##N(dst + r * cols, cols, src + r, cs, cols);                             \
+		}                                                                                          \
+		kg_narrow_##N(dst + r * cols, cols, src + r, 1, cs, rows - r, cols);                       \
 	}
 
 /* kg_across_N is kg_move_N with rs = 1: the transpose of a matrix whose rows are
@@ -505,7 +520,8 @@ KG_FN void kg_block_8(kg_bits_8 *dst, const kg_bits_8 *src, int64_t cs) {
 				for (; c + KG_BLOCK_##N <= nc; c += KG_BLOCK_##N) {                        \
 					int64_t r = 0;                                                     \
 					for (; r + KG_BLOCK_##N <= nr; r += KG_BLOCK_##N) {                \
-						kg_block_##N(tile + r * KG_MOVE_TILE + c, from + c * cs + r, cs); \
+						kg_block_##N(tile + r * KG_MOVE_TILE + c, KG_MOVE_TILE,    \
+						             from + c * cs + r, cs, KG_BLOCK_##N); \
 					}                                                                  \
 					kg_narrow_##N(tile + r * KG_MOVE_TILE + c, KG_MOVE_TILE,           \
 					              from + c * cs + r, 1, cs, nr - r, KG_BLOCK_##N);     \
@@ -524,6 +540,9 @@ KG_FN void kg_block_8(kg_bits_8 *dst, const kg_bits_8 *src, int64_t cs) {
 	                                                          int64_t rows, int64_t cols) {            \
 		enum { KG_CHUNK = 32 / sizeof(T) };                                                        \
 		T chunk[KG_CHUNK];                                                                         \
+		if (rows <= 0 || cols <= 0) {                                                              \
+			return;                                                                            \
+		}                                                                                          \
 		for (int i = 0; i < KG_CHUNK; i++) {                                                       \
 			chunk[i] = bits;                                                                   \
 		}                                                                                          \
@@ -542,6 +561,7 @@ KG_FN void kg_block_8(kg_bits_8 *dst, const kg_bits_8 *src, int64_t cs) {
 #define KG_MOVE(N, T)                                                                                      \
 	KG_FILL(N, T)                                                                                      \
 	KG_NARROW(N, T)                                                                                    \
+	KG_WEAVE(N, T)                                                                                     \
 	KG_ACROSS(N, T)                                                                                    \
 	static __attribute__((noinline, unused)) void kg_move_##N(void *dst, int64_t ld, const void *src,  \
 	                                                          int64_t rs, int64_t cs, int64_t rows,    \
@@ -570,6 +590,10 @@ KG_FN void kg_block_8(kg_bits_8 *dst, const kg_bits_8 *src, int64_t cs) {
 			}                                                                                  \
 			return;                                                                            \
 		}                                                                                          \
+		if (rs == 1 && ld == cols && cols > 1 && cols < KG_BLOCK_##N) {                            \
+			kg_weave_##N(d, s, cs, rows, cols);                                                \
+			return;                                                                            \
+		}                                                                                          \
 		switch (cols) {                                                                            \
 		case 1: kg_narrow_##N(d, ld, s, rs, cs, rows, 1); return;                                  \
 		case 2: kg_narrow_##N(d, ld, s, rs, cs, rows, 2); return;                                  \
@@ -587,8 +611,10 @@ KG_MOVE(16, kg_bits_16)
 KG_MOVE(32, kg_bits_32)
 #undef KG_FILL
 #undef KG_NARROW
+#undef KG_WEAVE
 #undef KG_ACROSS
 #undef KG_MOVE
+#undef KG_ROW
 
 #endif
 
