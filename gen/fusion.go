@@ -75,7 +75,9 @@ func (f *fuser) fuse(s *Spec, op *Op) {
 		return
 	}
 	before := len(f.list)
-	p.call(s.Pattern)
+	if p.call(s.Pattern) < 0 {
+		return
+	}
 	for i, used := range p.used {
 		if !used {
 			f.list.Add(f.pos, "the pattern leaves out the input %s of %s", program.Ins[i].Name, s.Name)
