@@ -58,15 +58,13 @@ static void run(kg_kernel k, void **buf, int at, const void *block, int64_t item
 
 static void check_add(void) {
 	for (int64_t n = 0; n < 150; n++) {
-		for (int64_t total = n; total <= 1 << 28; total += 1 << 28) { /* the larger one streams */
-			void *buf[] = {a + n % 3, b + n % 5, y + n % 7};
-			memset(y, 0, sizeof y);
-			run(kt_add_f32, buf, 2, &total, n, n);
-			for (int64_t i = 0; i < n; i++) {
-				CHECK(y[n % 7 + i] == a[n % 3 + i] + b[n % 5 + i], "add %lld at %lld", (long long)n, (long long)i);
-			}
-			CHECK(y[n % 7 + n] == 0, "add %lld writes behind its end", (long long)n);
+		void *buf[] = {a + n % 3, b + n % 5, y + n % 7};
+		memset(y, 0, sizeof y);
+		run(kt_add_f32, buf, 2, NULL, n, n);
+		for (int64_t i = 0; i < n; i++) {
+			CHECK(y[n % 7 + i] == a[n % 3 + i] + b[n % 5 + i], "add %lld at %lld", (long long)n, (long long)i);
 		}
+		CHECK(y[n % 7 + n] == 0, "add %lld writes behind its end", (long long)n);
 	}
 }
 

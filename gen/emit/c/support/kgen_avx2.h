@@ -190,10 +190,3 @@ KG_FN void kg_store_u8(uint8_t *p, vi v) {
 KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
 	kg_bytes_st8(p, kg_cvt_u8(v), (int)n);
 }
-
-KG_FN void kg_stream_f32(float *p, vf v) {
-	_mm256_stream_ps(p, (__m256)v);
-}
-KG_FN void kg_stream_end(void) {
-	_mm_sfence();
-}

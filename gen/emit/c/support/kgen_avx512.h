@@ -190,10 +190,3 @@ KG_FN void kg_store_u8(uint8_t *p, vi v) {
 KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
 	_mm_mask_storeu_epi8(p, kg_mask(n), _mm512_cvtepi32_epi8((__m512i)v));
 }
-
-KG_FN void kg_stream_f32(float *p, vf v) {
-	_mm512_stream_ps(p, (__m512)v);
-}
-KG_FN void kg_stream_end(void) {
-	_mm_sfence();
-}

@@ -40,9 +40,6 @@
 typedef uint16_t kg_f16;  /* the bits of an IEEE half */
 typedef uint16_t kg_bf16; /* the high half of the bits of a float */
 
-/* Where an output has more bytes than this, kg_stream_f32 pays. */
-#define KG_STREAM_MIN ((int64_t)1 << 24)
-
 #include "kgen_bytes.h"
 #include "kgen_move.h"
 

@@ -8,11 +8,7 @@
  *   kg_gather_T(p, s, n)    p[0], p[s], ... p[(n-1)*s], the other lanes 0
  *   kg_ld_T(p), kg_st_T(p, x)  one element
  *   kg_repeat_T(p, ld, x, rows, cols)  x in rows of cols elements, ld apart
- * The n forms touch nothing beyond n elements and take n = 0.
- *
- * kg_stream_f32(p, v) stores past the caches, p aligned to KG_W*4 bytes; it
- * wins for outputs that exceed them. Call kg_stream_end before the kernel
- * returns. */
+ * The n forms touch nothing beyond n elements and take n = 0. */
 
 KG_FN vf kg_load_f32(const float *p) {
 	vf v;

@@ -200,8 +200,6 @@
 #define kg_storen_u16 KG_NAME(kg_storen_u16)
 #define kg_storen_u8 KG_NAME(kg_storen_u8)
 #define kg_storeq KG_NAME(kg_storeq)
-#define kg_stream_end KG_NAME(kg_stream_end)
-#define kg_stream_f32 KG_NAME(kg_stream_f32)
 #define kg_swap1 KG_NAME(kg_swap1)
 #define kg_swap2 KG_NAME(kg_swap2)
 #define kg_swap4 KG_NAME(kg_swap4)

@@ -144,11 +144,4 @@ KG_FN vf kg_round_f16(vf v) {
 	return kg_widen_f16(kg_narrow_f16(v));
 }
 
-/* A plain store: there is no streaming store of one vector. */
-KG_FN void kg_stream_f32(float *p, vf v) {
-	memcpy(p, &v, sizeof v);
-}
-KG_FN void kg_stream_end(void) {
-}
-
 #include "kgen_mem4.h"

@@ -104,10 +104,4 @@ KG_FN uint64_t kg_narrow_u8(vi v) {
 	return u[0] | u[1] << 8 | u[2] << 16 | (uint64_t)u[3] << 24;
 }
 
-KG_FN void kg_stream_f32(float *p, vf v) {
-	memcpy(p, &v, sizeof v);
-}
-KG_FN void kg_stream_end(void) {
-}
-
 #include "kgen_mem4.h"

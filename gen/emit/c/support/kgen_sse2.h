@@ -107,11 +107,4 @@ KG_FN uint64_t kg_narrow_u8(vi v) {
 	return (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(h, h));
 }
 
-KG_FN void kg_stream_f32(float *p, vf v) {
-	_mm_stream_ps(p, (__m128)v);
-}
-KG_FN void kg_stream_end(void) {
-	_mm_sfence();
-}
-
 #include "kgen_mem4.h"

@@ -251,13 +251,6 @@ KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
 	_mm_mask_storeu_epi8(p, kg_mask(n), _mm512_cvtepi32_epi8((__m512i)v));
 }
 
-KG_FN void kg_stream_f32(float *p, vf v) {
-	_mm512_stream_ps(p, (__m512)v);
-}
-KG_FN void kg_stream_end(void) {
-	_mm_sfence();
-}
-
 #elif KG_ISA == 1
 
 /* kgen_avx2.h: the primitives of the avx2+fma+f16c pass. */
@@ -453,13 +446,6 @@ KG_FN void kg_storen_u8(uint8_t *p, vi v, int64_t n) {
 	kg_bytes_st8(p, kg_cvt_u8(v), (int)n);
 }
 
-KG_FN void kg_stream_f32(float *p, vf v) {
-	_mm256_stream_ps(p, (__m256)v);
-}
-KG_FN void kg_stream_end(void) {
-	_mm_sfence();
-}
-
 #elif KG_X86
 
 /* kgen_sse2.h: the primitives of the baseline pass on x86-64. */
@@ -644,13 +630,6 @@ KG_FN vi kg_widen_u8(uint64_t w) {
 KG_FN uint64_t kg_narrow_u8(vi v) {
 	__m128i h = _mm_packs_epi32((__m128i)(v & 255), (__m128i)(v & 255));
 	return (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(h, h));
-}
-
-KG_FN void kg_stream_f32(float *p, vf v) {
-	_mm_stream_ps(p, (__m128)v);
-}
-KG_FN void kg_stream_end(void) {
-	_mm_sfence();
 }
 
 
@@ -856,13 +835,6 @@ KG_FN vi kg_narrow_f16(vf v) {
 }
 KG_FN vf kg_round_f16(vf v) {
 	return kg_widen_f16(kg_narrow_f16(v));
-}
-
-/* A plain store: there is no streaming store of one vector. */
-KG_FN void kg_stream_f32(float *p, vf v) {
-	memcpy(p, &v, sizeof v);
-}
-KG_FN void kg_stream_end(void) {
 }
 
 
@@ -1105,12 +1077,6 @@ KG_FN uint64_t kg_narrow_u8(vi v) {
 	return u[0] | u[1] << 8 | u[2] << 16 | (uint64_t)u[3] << 24;
 }
 
-KG_FN void kg_stream_f32(float *p, vf v) {
-	memcpy(p, &v, sizeof v);
-}
-KG_FN void kg_stream_end(void) {
-}
-
 
 /* kgen_mem4.h: loads and stores of four lanes, over kg_from_bytes, kg_widen_*
  * and their inverses. */
@@ -1188,11 +1154,7 @@ KG_FN vi kg_to_int(vf x) {
  *   kg_gather_T(p, s, n)    p[0], p[s], ... p[(n-1)*s], the other lanes 0
  *   kg_ld_T(p), kg_st_T(p, x)  one element
  *   kg_repeat_T(p, ld, x, rows, cols)  x in rows of cols elements, ld apart
- * The n forms touch nothing beyond n elements and take n = 0.
- *
- * kg_stream_f32(p, v) stores past the caches, p aligned to KG_W*4 bytes; it
- * wins for outputs that exceed them. Call kg_stream_end before the kernel
- * returns. */
+ * The n forms touch nothing beyond n elements and take n = 0. */
 
 KG_FN vf kg_load_f32(const float *p) {
 	vf v;

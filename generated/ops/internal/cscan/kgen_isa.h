@@ -235,8 +235,6 @@
 #define kg_storen_u16 KG_NAME(kg_storen_u16)
 #define kg_storen_u8 KG_NAME(kg_storen_u8)
 #define kg_storeq KG_NAME(kg_storeq)
-#define kg_stream_end KG_NAME(kg_stream_end)
-#define kg_stream_f32 KG_NAME(kg_stream_f32)
 #define kg_swap1 KG_NAME(kg_swap1)
 #define kg_swap2 KG_NAME(kg_swap2)
 #define kg_swap4 KG_NAME(kg_swap4)
@@ -312,9 +310,6 @@
 
 typedef uint16_t kg_f16;  /* the bits of an IEEE half */
 typedef uint16_t kg_bf16; /* the high half of the bits of a float */
-
-/* Where an output has more bytes than this, kg_stream_f32 pays. */
-#define KG_STREAM_MIN ((int64_t)1 << 24)
 
 
 /* kgen_bytes.h: up to 16 bytes in two words, for the ends of rows. Nothing

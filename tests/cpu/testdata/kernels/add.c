@@ -6,31 +6,9 @@
 KG_DISPATCH(kt_add_f32)
 #else
 
-/* A launch whose tensors exceed the caches stores past them: otherwise each
- * line of y is read before it is overwritten. */
-static void KG_NAME(kt_add_stream)(const float *a, const float *b, float *y, int64_t lo, int64_t hi) {
-	int64_t i = lo;
-	while (i < hi && (uintptr_t)(y + i) % (KG_W * 4) != 0) {
-		y[i] = a[i] + b[i];
-		i++;
-	}
-	for (; i + KG_W <= hi; i += KG_W) {
-		kg_stream_f32(y + i, kg_load_f32(a + i) + kg_load_f32(b + i));
-	}
-	kg_stream_end();
-	if (i < hi) {
-		kg_storen_f32(y + i, kg_loadn_f32(a + i, hi - i) + kg_loadn_f32(b + i, hi - i), hi - i);
-	}
-}
-
 static void KG_NAME(kt_add_f32)(const kg_call *c, int64_t lo, int64_t hi) {
 	const float *a = c->buf[0], *b = c->buf[1];
 	float *y = c->buf[2];
-	int64_t n = *(const int64_t *)c->block; /* elements of y */
-	if (n * 4 >= KG_STREAM_MIN) {
-		KG_NAME(kt_add_stream)(a, b, y, lo, hi);
-		return;
-	}
 	int64_t i = lo;
 	for (; i + KG_W <= hi; i += KG_W) {
 		kg_store_f32(y + i, kg_load_f32(a + i) + kg_load_f32(b + i));
