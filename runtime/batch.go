@@ -23,6 +23,8 @@ type Batch struct {
 	starts []int32
 	unify  unifier
 	grad   gradient
+
+	marking bool // within Checkpoint
 }
 
 // Batch returns a batch that records into a program of its own. The name is for

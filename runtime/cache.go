@@ -153,7 +153,11 @@ func (r *run) appendKey(key []uint64) []uint64 {
 }
 
 func (r *run) appendRecord(key []uint64, rec *record, twin int32) []uint64 {
-	key = append(key, uint64(rec.kind)|uint64(rec.variant)<<8|uint64(rec.nIn)<<32|uint64(rec.nOut)<<48)
+	kind := uint64(rec.kind)
+	if rec.again {
+		kind |= 1 << 7
+	}
+	key = append(key, kind|uint64(rec.variant)<<8|uint64(rec.nIn)<<32|uint64(rec.nOut)<<48)
 	for _, a := range r.args[rec.arg : rec.arg+rec.nIn+rec.nOut] {
 		n := &r.nodes[a]
 		key = append(key, uint64(n.slot)|uint64(n.v.dtype)<<32, uint64(n.v.off), uint64(n.v.count))

@@ -17,6 +17,7 @@ var (
 	ErrType        = errors.New("element types do not fit")
 	ErrRequire     = errors.New("an argument is out of range")
 	ErrAlias       = errors.New("tensors overlap in memory")
+	ErrCheckpoint  = errors.New("a marked segment cannot be computed again")
 	ErrOverwritten = errors.New("a value was overwritten")
 	ErrNoGradient  = errors.New("there is no gradient")
 	ErrNotSynced   = errors.New("the batch is not submitted yet")

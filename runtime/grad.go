@@ -13,7 +13,9 @@ type gradient struct {
 	ins    []int32
 	pair   [2]int32
 	scalar []Scalar
-	index  []int32 // nodes of caller's memory that have a cotangent, see sortIndex
+	again  map[int32]int32 // by node of a segment: the one that was computed again
+	redone map[int32]int32 // the same for records
+	index  []int32         // nodes of caller's memory that have a cotangent, see sortIndex
 	maxEnd []int64
 }
 
@@ -116,7 +118,11 @@ func (b *Batch) reach(r *run) {
 		g.cot[i], g.active[i] = -1, false
 	}
 	for _, p := range g.params {
-		g.activate(r, p)
+		if r.nodes[p].v.constant {
+			g.active[p] = true // and nothing that it was made from
+		} else {
+			g.activate(r, p)
+		}
 	}
 	for i := range r.recs {
 		rec := &r.recs[i]
@@ -132,12 +138,12 @@ func (b *Batch) reach(r *run) {
 // activate marks a node, and those that stand for some of its memory with the
 // same contents.
 func (g *gradient) activate(r *run, n int32) {
-	if g.active[n] || !r.nodes[n].v.dtype.float() {
+	if v := r.nodes[n].v; g.active[n] || v.constant || !v.dtype.float() {
 		return
 	}
 	g.active[n] = true
 	for q := r.slots[r.nodes[n].slot].nodes; q >= 0; q = r.nodes[q].sibling {
-		if r.same(n, q) {
+		if !r.nodes[q].v.constant && r.same(n, q) {
 			g.active[q] = true
 		}
 	}
@@ -155,7 +161,13 @@ func (g *gradient) anyActive(r *run, rec *record) bool {
 // reverse walks the record backwards and appends the gradients of its calls.
 func (b *Batch) reverse(r *run) *Error {
 	g := &b.grad
+	clear(g.again)
+	clear(g.redone)
+	segments := r.marked
 	for i := len(r.recs) - 1; i >= 0; i-- {
+		if n := len(segments); n > 0 && int32(i) < segments[n-1].from {
+			segments = segments[:n-1]
+		}
 		rec := r.recs[i] // a copy: the record grows
 		if rec.kind != recordOp && rec.kind != recordCopy || !g.anyActive(r, &rec) {
 			continue
@@ -167,10 +179,16 @@ func (b *Batch) reverse(r *run) *Error {
 		if !anyNode(cots) {
 			continue
 		}
+		if n := len(segments); n > 0 && int32(i) < segments[n-1].end {
+			if err := b.recompute(r, segments[n-1]); err != nil {
+				return err
+			}
+			segments = segments[:n-1]
+		}
 		if rec.kind == recordCopy {
 			err = b.contribute(r, nil, r.args[rec.arg], cots[0], &rec)
 		} else {
-			err = b.differentiate(r, int32(i), &rec, cots)
+			err = b.differentiate(r, g.call(int32(i)), &rec, cots)
 		}
 		if err != nil {
 			return err
@@ -271,6 +289,9 @@ func (b *Batch) gradInput(r *run, rec *record, op *Op, i int, in GradIn, cots []
 		at += rec.nIn
 	}
 	n := r.args[at]
+	if again, ok := b.standIn(r, n); ok {
+		return again, nil
+	}
 	node := &r.nodes[n]
 	if w := r.lastWrite(node, node.ver, r.slots[node.slot].ver); w >= 0 && op.reads(i) {
 		name := op.Ins[i].Name

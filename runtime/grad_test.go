@@ -119,3 +119,48 @@ func TestGradErrors(t *testing.T) {
 		}
 	})
 }
+
+// Several losses of one batch have gradients of their own; that of a loss with
+// several elements is that of their sum.
+func TestGradientsOfSeveralLosses(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		x := from(t, d, sequence(3), 3)
+		b := d.Batch("losses")
+		square := testops.MulDeferred(b, x, x)
+		cube := testops.MulDeferred(b, square, x)
+		first := runtime.Read(b, runtime.GradOf(b, square, x))
+		second := runtime.Read(b, runtime.GradOf(b, testops.SumDeferred(b, cube), x))
+		both := runtime.Read(b, runtime.GradOf(b, testops.AddDeferred(b, square, cube), x))
+		mustSync(t, b)
+		wantEqual(t, "of the square", value(t, first), []float32{0, 2, 4})
+		wantEqual(t, "of the cube", value(t, second), []float32{0, 3, 12})
+		wantEqual(t, "of both", value(t, both), []float32{0, 5, 16})
+	})
+}
+
+// Gradients of micro-batches add up to that of the batch.
+func TestMicroBatches(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		w := from(t, d, []float32{1, 2}, 2)
+		b := d.Batch("micro")
+		var total tensor
+		for i := range 4 {
+			x := from(t, d, []float32{float32(i), 1}, 2)
+			y := testops.MulDeferred(b, testops.MulDeferred(b, w, x), w) // w² x
+			g := runtime.GradOf(b, testops.SumDeferred(b, y), w)
+			if i > 0 {
+				g = testops.AddDeferred(b, total, g)
+			}
+			b.Keep(g)
+			mustSync(t, b)
+			if i > 0 {
+				total.Close()
+			}
+			total = g
+		}
+		wantEqual(t, "the sum", contents(t, total), []float32{2 * 1 * (0 + 1 + 2 + 3), 2 * 2 * 4})
+		if p := d.Stats().Programs; p.Misses != 2 {
+			t.Errorf("%+v, want one program for the first step and one for the others", p)
+		}
+	})
+}

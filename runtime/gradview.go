@@ -17,7 +17,7 @@ func (b *Batch) fold(r *run, total, p, q int32, rec *record) (int32, *Error) {
 		return total, nil
 	}
 	pn, qn := &r.nodes[p], &r.nodes[q]
-	if p != q && !r.same(p, q) {
+	if p != q && (pn.v.constant || qn.v.constant || !r.same(p, q)) {
 		return total, nil
 	}
 	part := g.cot[q]

@@ -29,6 +29,7 @@ type record struct {
 	size    int32 // first extent, one for each axis of op
 	param   int32 // first parameter
 	read    int32 // recordRead: number of the read-back
+	again   bool  // made from values that a gradient needs and that were not kept, see Checkpoint
 	gradOf  int32 // one more than the position of the call whose gradient it is, 0 if it is none
 	fill    uint64
 	site    sitePCs
@@ -101,7 +102,8 @@ type run struct {
 	writes []write
 	reads  []reader
 	values []*value // results, and views of them
-	twins  []int32  // see findTwins; of the part
+	twins  []int32  // see twins.find; of the part
+	marked []segment
 	swaps  []replaced
 
 	slotOf map[*buffer]int32 // of buffers whose own note was overwritten
@@ -149,7 +151,7 @@ func (d *Device) recycle(r *run) {
 		d: d, slotOf: r.slotOf,
 		recs: r.recs[:0], args: r.args[:0], sizes: r.sizes[:0], params: r.params[:0],
 		nodes: r.nodes[:0], slots: r.slots[:0], writes: r.writes[:0], reads: r.reads[:0],
-		values: r.values[:0], twins: r.twins[:0], swaps: r.swaps[:0], deps: r.deps[:0], next: d.freeRuns,
+		values: r.values[:0], twins: r.twins[:0], marked: r.marked[:0], swaps: r.swaps[:0], deps: r.deps[:0], next: d.freeRuns,
 	}
 	clear(r.slotOf)
 	d.freeRuns = r

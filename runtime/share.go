@@ -45,7 +45,7 @@ func (p *program) hash(s *step) uint64 {
 
 // equal reports whether two steps compute the same.
 func (p *program) equal(a, b *step) bool {
-	if a.kind != b.kind || a.op != b.op || a.variant != b.variant || a.fill != b.fill || a.nIn != b.nIn || a.nOut != b.nOut {
+	if a.kind != b.kind || a.again != b.again || a.op != b.op || a.variant != b.variant || a.fill != b.fill || a.nIn != b.nIn || a.nOut != b.nOut {
 		return false
 	}
 	for j := range a.nIn {

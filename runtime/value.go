@@ -70,6 +70,8 @@ type value struct {
 	keep bool  // it becomes resident when run is complete
 	open bool  // it has valid handles, which count as a pin
 
+	constant bool // for the gradient, see StopGradient
+
 	// A part of the run that wrote a resident tensor in place has run.
 	committed bool
 
@@ -151,7 +153,7 @@ func (s *slab) freeValue(v *value) {
 	v.gen++
 	v.state = stateFree
 	v.buf, v.run, v.replacer, v.err = nil, nil, nil, nil
-	v.keep, v.open, v.committed = false, false, false
+	v.keep, v.open, v.committed, v.constant = false, false, false, false
 	v.nodeRun = 0
 	v.next, s.values = s.values, v
 	s.used--
