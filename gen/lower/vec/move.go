@@ -43,7 +43,7 @@ func (l *lowering) newMover() *mover {
 // innermost axis.
 func (m *mover) fits(s *plan.Store) bool {
 	steps, _, ok := m.steps(s.T, nil)
-	return ok && s.T.Role != expr.InOut && expr.IsWhole(steps[len(steps)-1], 1) && m.moves(s.Expr, s.T, m.prover)
+	return ok && s.T.Role != expr.InOut && !s.Lazy && expr.IsWhole(steps[len(steps)-1], 1) && m.moves(s.Expr, s.T, m.prover)
 }
 
 // moves reports whether e, stored into t, can be moved in parts.
