@@ -13,6 +13,12 @@ run() {
 	"$@"
 }
 
+# The fuzzer's time is given, so it runs beside the rest.
+fuzz=$(mktemp)
+trap 'rm -f "$fuzz"' EXIT
+run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v ./tests/fuzz >"$fuzz" 2>&1 &
+fuzzer=$!
+
 {
 	printf 'make proof, %s, %s, %s\n' "$(date -u '+%Y-%m-%d %H:%M UTC')" "$(go version)" "$(cc --version | head -1)"
 	run go run ./cmd/kgen check
@@ -21,8 +27,11 @@ run() {
 	run go test -tags proof -timeout 2h ./tests/parity ./tests/metalsim
 	run env GOEXPERIMENT=cgocheck2 go test -run 'TestC034|TestC018' ./tests/parity
 	run go test -timeout 2h ./tests/mutation -full
-	run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v ./tests/fuzz
 	run go test -tags proof -timeout 2h -v -run TestMathOfAllFloats ./tests/cpu
+	failed=
+	wait "$fuzzer" || failed=1
+	cat "$fuzz"
+	[ -z "$failed" ]
 	printf '\nproof: all passed\n'
 } 2>&1 | tee "$log"
 grep -q '^proof: all passed$' "$log"
