@@ -17,17 +17,6 @@ fuzz=$(mktemp)
 trap 'rm -f "$fuzz"' EXIT
 
 {
-	printf '\n$ %s\n' "$*"
-	"$@"
-}
-
-# The fuzzer's time is given, so it runs beside the rest.
-fuzz=$(mktemp)
-trap 'rm -f "$fuzz"' EXIT
-run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v ./tests/fuzz >"$fuzz" 2>&1 &
-fuzzer=$!
-
-{
 	printf 'make proof, %s, %s, %s\n' "$(date -u '+%Y-%m-%d %H:%M UTC')" "$(go version)" "$(cc --version | head -1)"
 	# The fuzzer's time is given, so it runs beside the rest.
 	run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v ./tests/fuzz >"$fuzz" 2>&1 &
