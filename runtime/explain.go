@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,8 +11,8 @@ import (
 // runs nothing, and records nothing.
 //
 // A value is written as %N, by the memory that holds it; with its results a call
-// shows the type and number of elements of the first, and the bytes of all operands
-// and results.
+// shows the type and number of elements of the first, the bytes of all operands and
+// results, and the float operations of its kernels.
 func (b *Batch) Explain() (string, error) {
 	if b.d == nil {
 		return "", b.deviceless()
@@ -68,9 +69,15 @@ func plural(n int, what string) string {
 // String lists the program, one line for each call.
 func (p *program) String() string {
 	var b strings.Builder
+	u := p.uses()
 	for i := range p.steps {
 		s := &p.steps[i]
-		args := p.args[s.arg : s.arg+s.nIn+s.nOut+s.nNew]
+		args := slices.Clone(p.args[s.arg : s.arg+s.nIn+s.nOut+s.nNew])
+		for o := s.nOut - 1; o >= 0 && s.op != nil; o-- {
+			if slot := p.slotOf(s, s.nIn+o); s.op.Outs[o].Lazy && len(u.readers[slot]) == 0 && !p.outlives(slot) {
+				args = slices.Delete(args, int(s.nIn+o), int(s.nIn+o)+1) // it is not stored
+			}
+		}
 		if s.nOut+s.nNew > 0 {
 			fmt.Fprintf(&b, "%s = ", p.names(args[s.nIn:]))
 		}
@@ -80,9 +87,31 @@ func (p *program) String() string {
 			bytes += p.values[n].bytes()
 		}
 		first := &p.values[args[min(int(s.nIn), len(args)-1)]]
-		fmt.Fprintf(&b, "  %s×%d, %d bytes\n", first.dtype, first.count, bytes)
+		fmt.Fprintf(&b, "  %s×%d, %d bytes", first.dtype, first.count, bytes)
+		if n := p.flops(s); n > 0 {
+			fmt.Fprintf(&b, ", %d flops", n)
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// flops is the number of float operations of all kernels of a step.
+func (p *program) flops(s *step) int64 {
+	if s.kind != recordOp {
+		return 0
+	}
+	sum := int64(0)
+	for _, k := range s.op.Variants[s.variant].Kernel {
+		for _, t := range k.Flops {
+			n := t.Coef
+			for _, a := range t.Axes {
+				n *= p.size(s, a)
+			}
+			sum += n
+		}
+	}
+	return sum
 }
 
 // names lists values.

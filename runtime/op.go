@@ -133,6 +133,7 @@ type Kernel struct {
 	BlockBytes int
 	CPU        CPULaunch
 	GPU        GPULaunch
+	Flops      []Term // float operations, an intrinsic counting as one: the sum of the terms
 	// C is the generated C function, nil without cgo. Its signature is
 	// void (const kg_call *, int64_t lo, int64_t hi).
 	C unsafe.Pointer
@@ -170,6 +171,12 @@ type CPULaunch struct {
 	Cost    []uint8
 	CostPer int64
 	Scratch int64 // bytes of scratch memory each worker needs
+}
+
+// Term is Coef times the product of the extents of Axes.
+type Term struct {
+	Coef int64
+	Axes []uint8
 }
 
 // GridDim is the product of some axes, cut into tiles.

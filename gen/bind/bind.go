@@ -85,6 +85,7 @@ type Kernel struct {
 	BlockBytes int
 	CPU        CPULaunch
 	GPU        GPULaunch
+	Flops      []Term // float operations: the sum of the terms
 	// Guarded kernels write an inout: once the program's fault word is set
 	// they do nothing.
 	Guarded bool
@@ -118,6 +119,12 @@ type CPULaunch struct {
 	Cost    []uint8
 	CostPer int64
 	Scratch int64 // bytes of scratch memory each worker needs
+}
+
+// Term is Coef times the product of the extents of Axes.
+type Term struct {
+	Coef int64
+	Axes []uint8
 }
 
 // GridDim is the product of some axes, cut into tiles.

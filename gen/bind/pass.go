@@ -134,6 +134,9 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 			}
 			r.MSL = append(r.MSL, sk.Func)
 		}
+		for _, term := range k.Flops() {
+			out.Flops = append(out.Flops, Term{term.Coef, x.of(term.Axes)})
+		}
 		out.BlockBytes = block.Bytes
 		out.Block = blockFields(x, p, block)
 		for _, w := range block.Wanted {

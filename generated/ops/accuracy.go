@@ -78,6 +78,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 200},
 			C:          closs.AccuracyF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_accuracy_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -95,6 +96,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 4500},
 			C:          closs.AccuracyF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: accuracyF32Ref,
 	}, {
@@ -109,6 +111,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 200},
 			C:          closs.AccuracyF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_accuracy_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -126,6 +129,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 4500},
 			C:          closs.AccuracyF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: accuracyF16Ref,
 	}, {
@@ -140,6 +144,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 200},
 			C:          closs.AccuracyBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_accuracy_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 4}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -157,6 +162,7 @@ var accuracyOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 4500},
 			C:          closs.AccuracyF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: accuracyBF16Ref,
 	}},

@@ -92,6 +92,7 @@ var addBroadcast2D3DOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          celementwise.AddBroadcast2D3DF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 2}}},
 		}},
 		Ref: addBroadcast2D3DF32Ref,
 	}, {
@@ -105,6 +106,7 @@ var addBroadcast2D3DOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          celementwise.AddBroadcast2D3DF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 2}}},
 		}},
 		Ref: addBroadcast2D3DF16Ref,
 	}, {
@@ -118,6 +120,7 @@ var addBroadcast2D3DOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          celementwise.AddBroadcast2D3DBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 2}}},
 		}},
 		Ref: addBroadcast2D3DBF16Ref,
 	}},
@@ -156,6 +159,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          celementwise.AddBroadcast2D3DGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
@@ -177,6 +181,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          celementwise.AddBroadcast2D3DGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
@@ -198,6 +203,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          celementwise.AddBroadcast2D3DGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},

@@ -68,6 +68,7 @@ var clipFactorOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, CostPer: 7600},
 			C:          coptim.ClipFactor,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 3, Axes: []uint8{}}},
 		}},
 		Ref: clipFactorRef,
 	}},

@@ -97,6 +97,7 @@ var cosineSimilarityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 20000},
 			C:          crows.CosineSimilarityF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}},
 		Ref: cosineSimilarityF32Ref,
 	}, {
@@ -110,6 +111,7 @@ var cosineSimilarityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 20000},
 			C:          crows.CosineSimilarityF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}},
 		Ref: cosineSimilarityF16Ref,
 	}, {
@@ -123,6 +125,7 @@ var cosineSimilarityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 20000},
 			C:          crows.CosineSimilarityBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}},
 		Ref: cosineSimilarityBF16Ref,
 	}},
@@ -162,6 +165,7 @@ var cosineSimilarityGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 119400},
 			C:          crows.CosineSimilarityGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 21, Axes: []uint8{0}}},
 		}},
 		Ref: cosineSimilarityGradF32Ref,
 	}, {
@@ -175,6 +179,7 @@ var cosineSimilarityGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 119400},
 			C:          crows.CosineSimilarityGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 21, Axes: []uint8{0}}},
 		}},
 		Ref: cosineSimilarityGradF16Ref,
 	}, {
@@ -188,6 +193,7 @@ var cosineSimilarityGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 119400},
 			C:          crows.CosineSimilarityGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 21, Axes: []uint8{0}}},
 		}},
 		Ref: cosineSimilarityGradBF16Ref,
 	}},

@@ -131,6 +131,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          closs.CrossEntropyMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_2",
@@ -140,6 +141,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
 			C:          closs.CrossEntropyMeanF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_3",
@@ -149,6 +151,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 4350},
 			C:          closs.CrossEntropyMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: crossEntropyMeanF32Ref,
 	}, {
@@ -163,6 +166,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          closs.CrossEntropyMeanF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f16_2",
@@ -172,6 +176,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
 			C:          closs.CrossEntropyMeanF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_3",
@@ -181,6 +186,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 4350},
 			C:          closs.CrossEntropyMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: crossEntropyMeanF16Ref,
 	}, {
@@ -195,6 +201,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          closs.CrossEntropyMeanBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_bf16_2",
@@ -204,6 +211,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 132710400},
 			C:          closs.CrossEntropyMeanBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_3",
@@ -213,6 +221,7 @@ var crossEntropyMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 4350},
 			C:          closs.CrossEntropyMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: crossEntropyMeanBF16Ref,
 	}},
@@ -259,6 +268,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},
 			C:          closs.CrossEntropyMeanGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0}}, {Coef: 5, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradF32Ref,
@@ -273,6 +283,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},
 			C:          closs.CrossEntropyMeanGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0}}, {Coef: 5, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradF16Ref,
@@ -287,6 +298,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},
 			C:          closs.CrossEntropyMeanGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0}}, {Coef: 5, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}},
 		Ref: crossEntropyMeanGradBF16Ref,

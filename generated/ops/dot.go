@@ -94,6 +94,7 @@ var dotOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          creduce.DotF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_dot_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 2, Write: true}},
@@ -102,6 +103,7 @@ var dotOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.DotF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: dotF32Ref,
 	}, {
@@ -116,6 +118,7 @@ var dotOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          creduce.DotF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_dot_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 2, Write: true}},
@@ -124,6 +127,7 @@ var dotOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.DotF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: dotF16Ref,
 	}, {
@@ -138,6 +142,7 @@ var dotOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          creduce.DotBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_dot_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 2, Write: true}},
@@ -146,6 +151,7 @@ var dotOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.DotF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: dotBF16Ref,
 	}},
@@ -184,6 +190,7 @@ var dotGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          creduce.DotGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: dotGradF32Ref,
 	}, {
@@ -197,6 +204,7 @@ var dotGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          creduce.DotGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: dotGradF16Ref,
 	}, {
@@ -210,6 +218,7 @@ var dotGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          creduce.DotGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: dotGradBF16Ref,
 	}},

@@ -116,6 +116,7 @@ var dropoutOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
 			C:          celementwise.DropoutF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: dropoutF32Ref,
 	}, {
@@ -129,6 +130,7 @@ var dropoutOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
 			C:          celementwise.DropoutF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: dropoutF16Ref,
 	}, {
@@ -142,6 +144,7 @@ var dropoutOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
 			C:          celementwise.DropoutBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: dropoutBF16Ref,
 	}},
@@ -189,6 +192,7 @@ var dropoutGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
 			C:          celementwise.DropoutGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: dropoutGradF32Ref,
 	}, {
@@ -202,6 +206,7 @@ var dropoutGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
 			C:          celementwise.DropoutGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: dropoutGradF16Ref,
 	}, {
@@ -215,6 +220,7 @@ var dropoutGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 11673600},
 			C:          celementwise.DropoutGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: dropoutGradBF16Ref,
 	}},

@@ -168,6 +168,7 @@ var embeddingBackwardOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 			Faults:     true,
 		}},
 		Ref: embeddingBackwardF32Ref,
@@ -183,6 +184,7 @@ var embeddingBackwardOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_f16_2",
@@ -206,6 +208,7 @@ var embeddingBackwardOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{0}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_bf16_2",

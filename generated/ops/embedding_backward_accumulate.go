@@ -70,6 +70,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardAccumulateF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
@@ -79,6 +80,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          cindex.EmbeddingBackwardAccumulateF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: embeddingBackwardAccumulateF32Ref,
 	}, {
@@ -93,6 +95,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardAccumulateF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
@@ -102,6 +105,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          cindex.EmbeddingBackwardAccumulateF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: embeddingBackwardAccumulateF16Ref,
 	}, {
@@ -116,6 +120,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          cindex.EmbeddingBackwardAccumulateBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
@@ -125,6 +130,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          cindex.EmbeddingBackwardAccumulateF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: embeddingBackwardAccumulateBF16Ref,
 	}},

@@ -170,6 +170,7 @@ var embeddingConcatGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cindex.EmbeddingConcatGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 			Faults:     true,
 		}},
 		Ref: embeddingConcatGradF32Ref,
@@ -185,6 +186,7 @@ var embeddingConcatGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cindex.EmbeddingConcatGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_concat_grad_f16_2",
@@ -208,6 +210,7 @@ var embeddingConcatGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{0, 1}, CostPer: 6400},
 			C:          cindex.EmbeddingConcatGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Threads: 64},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_concat_grad_bf16_2",

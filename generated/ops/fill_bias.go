@@ -153,6 +153,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_fill_bias_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -161,6 +162,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          clayout.FillBiasGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: fillBiasGradF32Ref,
 	}, {
@@ -175,6 +177,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_fill_bias_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -183,6 +186,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          clayout.FillBiasGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: fillBiasGradF16Ref,
 	}, {
@@ -197,6 +201,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_fill_bias_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -205,6 +210,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          clayout.FillBiasGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: fillBiasGradBF16Ref,
 	}},

@@ -91,6 +91,7 @@ var geluOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 9011200},
 			C:          celementwise.GELUF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: geluF32Ref,
 	}, {
@@ -104,6 +105,7 @@ var geluOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 9011200},
 			C:          celementwise.GELUF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: geluF16Ref,
 	}, {
@@ -117,6 +119,7 @@ var geluOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 9011200},
 			C:          celementwise.GELUBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: geluBF16Ref,
 	}},
@@ -154,6 +157,7 @@ var geluGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 18636800},
 			C:          celementwise.GELUGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0}}},
 		}},
 		Ref: geluGradF32Ref,
 	}, {
@@ -167,6 +171,7 @@ var geluGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 18636800},
 			C:          celementwise.GELUGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0}}},
 		}},
 		Ref: geluGradF16Ref,
 	}, {
@@ -180,6 +185,7 @@ var geluGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 18636800},
 			C:          celementwise.GELUGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0}}},
 		}},
 		Ref: geluGradBF16Ref,
 	}},

@@ -89,6 +89,7 @@ var geluErfOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 8192000},
 			C:          celementwise.GELUErfF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: geluErfF32Ref,
 	}, {
@@ -102,6 +103,7 @@ var geluErfOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 8192000},
 			C:          celementwise.GELUErfF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: geluErfF16Ref,
 	}, {
@@ -115,6 +117,7 @@ var geluErfOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 8192000},
 			C:          celementwise.GELUErfBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: geluErfBF16Ref,
 	}},
@@ -152,6 +155,7 @@ var geluErfGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 15564800},
 			C:          celementwise.GELUErfGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0}}},
 		}},
 		Ref: geluErfGradF32Ref,
 	}, {
@@ -165,6 +169,7 @@ var geluErfGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 15564800},
 			C:          celementwise.GELUErfGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0}}},
 		}},
 		Ref: geluErfGradF16Ref,
 	}, {
@@ -178,6 +183,7 @@ var geluErfGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 15564800},
 			C:          celementwise.GELUErfGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0}}},
 		}},
 		Ref: geluErfGradBF16Ref,
 	}},

@@ -181,6 +181,7 @@ var geluMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3225600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasNF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: geluMatMulBiasNF32Ref,
 	}, {
@@ -195,6 +196,7 @@ var geluMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3225600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasNF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: geluMatMulBiasNF16Ref,
 	}, {
@@ -209,6 +211,7 @@ var geluMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3225600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasNBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: geluMatMulBiasNBF16Ref,
 	}},
@@ -249,6 +252,7 @@ var geluMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3225600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasTF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: geluMatMulBiasTF32Ref,
 	}, {
@@ -263,6 +267,7 @@ var geluMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3225600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasTF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: geluMatMulBiasTF16Ref,
 	}, {
@@ -277,6 +282,7 @@ var geluMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3225600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasTBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: geluMatMulBiasTBF16Ref,
 	}},
@@ -321,6 +327,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 15, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -329,6 +336,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 3091200, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -337,6 +345,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -345,6 +354,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: geluMatMulBiasGradNF32Ref,
 	}, {
@@ -360,6 +370,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 15, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -368,6 +379,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 3091200, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradNF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -376,6 +388,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -384,6 +397,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: geluMatMulBiasGradNF16Ref,
 	}, {
@@ -399,6 +413,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 15, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -407,6 +422,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 3091200, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradNBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -415,6 +431,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -423,6 +440,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: geluMatMulBiasGradNBF16Ref,
 	}},
@@ -463,6 +481,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradTF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 15, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -471,6 +490,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 3091200, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -479,6 +499,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -487,6 +508,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: geluMatMulBiasGradTF32Ref,
 	}, {
@@ -502,6 +524,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradTF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 15, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -510,6 +533,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 3091200, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradTF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -518,6 +542,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -526,6 +551,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: geluMatMulBiasGradTF16Ref,
 	}, {
@@ -541,6 +567,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradTBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 15, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -549,6 +576,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 3091200, Scratch: 847872},
 			C:          cmatmul.GELUMatMulBiasGradTBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -557,6 +585,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -565,6 +594,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: geluMatMulBiasGradTBF16Ref,
 	}},

@@ -99,6 +99,7 @@ var globalNormSqWithTotalOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          coptim.GlobalNormSqTotalF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_global_norm_sq_total_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 2, Write: true}},
@@ -107,6 +108,7 @@ var globalNormSqWithTotalOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 400},
 			C:          coptim.GlobalNormSqTotalF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: globalNormSqWithTotalF32Ref,
 	}, {
@@ -122,6 +124,7 @@ var globalNormSqWithTotalOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          coptim.GlobalNormSqTotalF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_global_norm_sq_total_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 2, Write: true}},
@@ -130,6 +133,7 @@ var globalNormSqWithTotalOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 400},
 			C:          coptim.GlobalNormSqTotalF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: globalNormSqWithTotalF16Ref,
 	}, {
@@ -145,6 +149,7 @@ var globalNormSqWithTotalOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          coptim.GlobalNormSqTotalBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_global_norm_sq_total_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 2, Write: true}},
@@ -153,6 +158,7 @@ var globalNormSqWithTotalOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 400},
 			C:          coptim.GlobalNormSqTotalF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: globalNormSqWithTotalBF16Ref,
 	}},
@@ -185,6 +191,7 @@ var globalNormSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          coptim.GlobalNormSqTotalF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_global_norm_sq_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -193,6 +200,7 @@ var globalNormSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          coptim.GlobalNormSqF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: globalNormSqF32Ref,
 	}, {
@@ -207,6 +215,7 @@ var globalNormSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          coptim.GlobalNormSqTotalF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_global_norm_sq_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -215,6 +224,7 @@ var globalNormSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          coptim.GlobalNormSqF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: globalNormSqF16Ref,
 	}, {
@@ -229,6 +239,7 @@ var globalNormSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          coptim.GlobalNormSqTotalBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_global_norm_sq_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -237,6 +248,7 @@ var globalNormSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          coptim.GlobalNormSqF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: globalNormSqBF16Ref,
 	}},

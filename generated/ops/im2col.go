@@ -270,6 +270,7 @@ var col2ImOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 163200},
 			C:          cindex.Col2ImF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 2, 3}}},
 		}},
 		Ref: col2ImF32Ref,
 	}, {
@@ -283,6 +284,7 @@ var col2ImOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 163200},
 			C:          cindex.Col2ImF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 2, 3}}},
 		}},
 		Ref: col2ImF16Ref,
 	}, {
@@ -296,6 +298,7 @@ var col2ImOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 163200},
 			C:          cindex.Col2ImBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 2, 3}}},
 		}},
 		Ref: col2ImBF16Ref,
 	}},

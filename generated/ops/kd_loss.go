@@ -114,6 +114,7 @@ var kdLossOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 64250},
 			C:          closs.KDLossF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 11, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossF32Ref,
 	}, {
@@ -127,6 +128,7 @@ var kdLossOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 64250},
 			C:          closs.KDLossF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 11, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossF16Ref,
 	}, {
@@ -140,6 +142,7 @@ var kdLossOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 64250},
 			C:          closs.KDLossBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 11, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossBF16Ref,
 	}},
@@ -183,6 +186,7 @@ var kdLossGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 68800},
 			C:          closs.KDLossGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 13, Axes: []uint8{0, 1}}, {Coef: 17, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossGradF32Ref,
 	}, {
@@ -196,6 +200,7 @@ var kdLossGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 68800},
 			C:          closs.KDLossGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 13, Axes: []uint8{0, 1}}, {Coef: 17, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossGradF16Ref,
 	}, {
@@ -209,6 +214,7 @@ var kdLossGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 68800},
 			C:          closs.KDLossGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 13, Axes: []uint8{0, 1}}, {Coef: 17, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossGradBF16Ref,
 	}},

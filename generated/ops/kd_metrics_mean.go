@@ -70,6 +70,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 5000},
 			C:          closs.KDMetricsMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
@@ -78,6 +79,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 97484800},
 			C:          closs.KDMetricsMeanF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 9}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -86,6 +88,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 8100},
 			C:          closs.KDMetricsMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: kdMetricsMeanF32Ref,
 	}, {
@@ -100,6 +103,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 5000},
 			C:          closs.KDMetricsMeanF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
@@ -108,6 +112,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 97484800},
 			C:          closs.KDMetricsMeanF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 9}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -116,6 +121,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 8100},
 			C:          closs.KDMetricsMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: kdMetricsMeanF16Ref,
 	}, {
@@ -130,6 +136,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 5000},
 			C:          closs.KDMetricsMeanBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 5}, {Tensor: 6}, {Tensor: 7}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
@@ -138,6 +145,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 97484800},
 			C:          closs.KDMetricsMeanF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 9}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
@@ -146,6 +154,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 8100},
 			C:          closs.KDMetricsMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: kdMetricsMeanBF16Ref,
 	}},

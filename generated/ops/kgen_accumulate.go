@@ -33,6 +33,7 @@ var kgenAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          ckgen.KgenAccumulateF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: kgenAccumulateF32Ref,
 	}, {
@@ -46,6 +47,7 @@ var kgenAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          ckgen.KgenAccumulateF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: kgenAccumulateF16Ref,
 	}, {
@@ -59,6 +61,7 @@ var kgenAccumulateOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          ckgen.KgenAccumulateBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: kgenAccumulateBF16Ref,
 	}},

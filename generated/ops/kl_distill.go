@@ -118,6 +118,7 @@ var klDistillOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 123300},
 			C:          closs.KLDistillF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 3, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: klDistillF32Ref,
 	}, {
@@ -131,6 +132,7 @@ var klDistillOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 123300},
 			C:          closs.KLDistillF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 3, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: klDistillF16Ref,
 	}, {
@@ -144,6 +146,7 @@ var klDistillOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 123300},
 			C:          closs.KLDistillBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 3, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: klDistillBF16Ref,
 	}},
@@ -192,6 +195,7 @@ var klDistillGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 161400, Scratch: 65536},
 			C:          closs.KLDistillGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 19, Axes: []uint8{0, 1}}, {Coef: 4, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: klDistillGradF32Ref,
 	}, {
@@ -205,6 +209,7 @@ var klDistillGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 161400, Scratch: 65536},
 			C:          closs.KLDistillGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 19, Axes: []uint8{0, 1}}, {Coef: 4, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: klDistillGradF16Ref,
 	}, {
@@ -218,6 +223,7 @@ var klDistillGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 161400, Scratch: 65536},
 			C:          closs.KLDistillGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 19, Axes: []uint8{0, 1}}, {Coef: 4, Axes: []uint8{0}}, {Coef: 1, Axes: []uint8{}}},
 		}},
 		Ref: klDistillGradBF16Ref,
 	}},

@@ -101,6 +101,7 @@ var l2NormalizeOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          crows.L2NormalizeF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 3, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{}}, {Coef: 3, Axes: []uint8{0}}},
 		}},
 		Ref: l2NormalizeF32Ref,
 	}, {
@@ -114,6 +115,7 @@ var l2NormalizeOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          crows.L2NormalizeF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 3, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{}}, {Coef: 3, Axes: []uint8{0}}},
 		}},
 		Ref: l2NormalizeF16Ref,
 	}, {
@@ -127,6 +129,7 @@ var l2NormalizeOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 6400},
 			C:          crows.L2NormalizeBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 3, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{}}, {Coef: 3, Axes: []uint8{0}}},
 		}},
 		Ref: l2NormalizeBF16Ref,
 	}},
@@ -168,6 +171,7 @@ var l2NormalizeGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 40500},
 			C:          crows.L2NormalizeGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{}}, {Coef: 9, Axes: []uint8{0}}},
 		}},
 		Ref: l2NormalizeGradF32Ref,
 	}, {
@@ -181,6 +185,7 @@ var l2NormalizeGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 40500},
 			C:          crows.L2NormalizeGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{}}, {Coef: 9, Axes: []uint8{0}}},
 		}},
 		Ref: l2NormalizeGradF16Ref,
 	}, {
@@ -194,6 +199,7 @@ var l2NormalizeGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 40500},
 			C:          crows.L2NormalizeGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 7, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{}}, {Coef: 9, Axes: []uint8{0}}},
 		}},
 		Ref: l2NormalizeGradBF16Ref,
 	}},

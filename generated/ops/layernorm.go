@@ -116,6 +116,7 @@ var layerNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
 			C:          crows.LayerNormF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 8, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: layerNormF32Ref,
 	}, {
@@ -129,6 +130,7 @@ var layerNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
 			C:          crows.LayerNormF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 8, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: layerNormF16Ref,
 	}, {
@@ -142,6 +144,7 @@ var layerNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
 			C:          crows.LayerNormBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 8, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: layerNormBF16Ref,
 	}},
@@ -185,6 +188,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
 			C:          crows.LayerNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -193,6 +197,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},
 			C:          crows.LayerNormGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2}}},
 		}},
 		Ref: layerNormGradF32Ref,
 	}, {
@@ -207,6 +212,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
 			C:          crows.LayerNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -215,6 +221,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},
 			C:          crows.LayerNormGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2}}},
 		}},
 		Ref: layerNormGradF16Ref,
 	}, {
@@ -229,6 +236,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
 			C:          crows.LayerNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
@@ -237,6 +245,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},
 			C:          crows.LayerNormGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2}}},
 		}},
 		Ref: layerNormGradBF16Ref,
 	}},

@@ -224,6 +224,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
@@ -232,6 +233,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: layerNormGELUMatMulBiasNF32Ref,
 	}, {
@@ -247,6 +249,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
@@ -255,6 +258,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: layerNormGELUMatMulBiasNF16Ref,
 	}, {
@@ -270,6 +274,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
@@ -278,6 +283,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasNBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: layerNormGELUMatMulBiasNBF16Ref,
 	}},
@@ -326,6 +332,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
@@ -334,6 +341,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: layerNormGELUMatMulBiasTF32Ref,
 	}, {
@@ -349,6 +357,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
@@ -357,6 +366,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasTF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: layerNormGELUMatMulBiasTF16Ref,
 	}, {
@@ -372,6 +382,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
@@ -380,6 +391,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasTBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: layerNormGELUMatMulBiasTBF16Ref,
 	}},
@@ -430,6 +442,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
@@ -438,6 +451,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
@@ -446,6 +460,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -454,6 +469,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
@@ -462,6 +478,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
@@ -470,6 +487,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF326,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7",
 			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
@@ -478,6 +496,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF327,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNF32Ref,
 	}, {
@@ -493,6 +512,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
@@ -501,6 +521,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
@@ -509,6 +530,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -517,6 +539,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
@@ -525,6 +548,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
@@ -533,6 +557,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
@@ -541,6 +566,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF167,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNF16Ref,
 	}, {
@@ -556,6 +582,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
@@ -564,6 +591,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
@@ -572,6 +600,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -580,6 +609,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
@@ -588,6 +618,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
@@ -596,6 +627,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
@@ -604,6 +636,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF167,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNBF16Ref,
 	}},
@@ -650,6 +683,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
@@ -658,6 +692,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
@@ -666,6 +701,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -674,6 +710,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
@@ -682,6 +719,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
@@ -690,6 +728,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF326,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7",
 			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
@@ -698,6 +737,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF327,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTF32Ref,
 	}, {
@@ -713,6 +753,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
@@ -721,6 +762,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
@@ -729,6 +771,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -737,6 +780,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
@@ -745,6 +789,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
@@ -753,6 +798,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
@@ -761,6 +807,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF167,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTF16Ref,
 	}, {
@@ -776,6 +823,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
@@ -784,6 +832,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
@@ -792,6 +841,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
@@ -800,6 +850,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
@@ -808,6 +859,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
@@ -816,6 +868,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
@@ -824,6 +877,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF167,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTBF16Ref,
 	}},

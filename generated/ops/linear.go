@@ -101,6 +101,7 @@ var linearOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LinearF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: linearF32Ref,
 	}, {
@@ -114,6 +115,7 @@ var linearOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LinearF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: linearF16Ref,
 	}, {
@@ -127,6 +129,7 @@ var linearOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LinearBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: linearBF16Ref,
 	}},
@@ -170,6 +173,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -178,6 +182,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -186,6 +191,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LinearGradF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -194,6 +200,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.LinearGradF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: linearGradF32Ref,
 	}, {
@@ -208,6 +215,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -216,6 +224,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -224,6 +233,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LinearGradF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -232,6 +242,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.LinearGradF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: linearGradF16Ref,
 	}, {
@@ -246,6 +257,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -254,6 +266,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -262,6 +275,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.LinearGradBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -270,6 +284,7 @@ var linearGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.LinearGradBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: linearGradBF16Ref,
 	}},

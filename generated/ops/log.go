@@ -85,6 +85,7 @@ var logOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4505600},
 			C:          celementwise.LogF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logF32Ref,
 	}, {
@@ -98,6 +99,7 @@ var logOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4505600},
 			C:          celementwise.LogF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logF16Ref,
 	}, {
@@ -111,6 +113,7 @@ var logOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4505600},
 			C:          celementwise.LogBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logBF16Ref,
 	}},
@@ -147,6 +150,7 @@ var logGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.LogGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logGradF32Ref,
 	}, {
@@ -160,6 +164,7 @@ var logGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.LogGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logGradF16Ref,
 	}, {
@@ -173,6 +178,7 @@ var logGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.LogGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logGradBF16Ref,
 	}},

@@ -89,6 +89,7 @@ var logSoftmaxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800},
 			C:          crows.LogSoftmaxF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxF32Ref,
 	}, {
@@ -102,6 +103,7 @@ var logSoftmaxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800},
 			C:          crows.LogSoftmaxF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxF16Ref,
 	}, {
@@ -115,6 +117,7 @@ var logSoftmaxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800},
 			C:          crows.LogSoftmaxBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxBF16Ref,
 	}},
@@ -152,6 +155,7 @@ var logSoftmaxGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
 			C:          crows.LogSoftmaxGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxGradF32Ref,
 	}, {
@@ -165,6 +169,7 @@ var logSoftmaxGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
 			C:          crows.LogSoftmaxGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxGradF16Ref,
 	}, {
@@ -178,6 +183,7 @@ var logSoftmaxGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
 			C:          crows.LogSoftmaxGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxGradBF16Ref,
 	}},

@@ -120,6 +120,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 5, Write: true}},
@@ -128,6 +129,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 6}, {Tensor: 4, Write: true}},
@@ -136,6 +138,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRAF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRAF32Ref,
 	}, {
@@ -150,6 +153,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 5, Write: true}},
@@ -158,6 +162,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 6}, {Tensor: 4, Write: true}},
@@ -166,6 +171,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRAF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRAF16Ref,
 	}, {
@@ -180,6 +186,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRABF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 5, Write: true}},
@@ -188,6 +195,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRABF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 6}, {Tensor: 4, Write: true}},
@@ -196,6 +204,7 @@ var loRAOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRABF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRABF16Ref,
 	}},
@@ -247,6 +256,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          cmatmul.LoRAGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 3}, {Tensor: 11, Write: true}},
@@ -255,6 +265,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 11}, {Tensor: 2}, {Tensor: 12, Write: true}},
@@ -263,6 +274,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true}},
@@ -271,6 +283,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 7, Write: true}},
@@ -279,6 +292,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_6",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},
@@ -287,6 +301,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF326,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_7",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 10}, {Tensor: 9, Write: true}},
@@ -295,6 +310,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF327,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 		}},
 		Ref: loRAGradF32Ref,
 	}, {
@@ -309,6 +325,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          cmatmul.LoRAGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 3}, {Tensor: 11, Write: true}},
@@ -317,6 +334,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 11}, {Tensor: 2}, {Tensor: 12, Write: true}},
@@ -325,6 +343,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true}},
@@ -333,6 +352,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 7, Write: true}},
@@ -341,6 +361,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},
@@ -349,6 +370,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 10}, {Tensor: 9, Write: true}},
@@ -357,6 +379,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF167,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 		}},
 		Ref: loRAGradF16Ref,
 	}, {
@@ -371,6 +394,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          cmatmul.LoRAGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 10}, {Tensor: 3}, {Tensor: 11, Write: true}},
@@ -379,6 +403,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 11}, {Tensor: 2}, {Tensor: 12, Write: true}},
@@ -387,6 +412,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true}},
@@ -395,6 +421,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 7, Write: true}},
@@ -403,6 +430,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},
@@ -411,6 +439,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF166,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 10}, {Tensor: 9, Write: true}},
@@ -419,6 +448,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF167,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 		}},
 		Ref: loRAGradBF16Ref,
 	}},

@@ -104,6 +104,7 @@ var maskedMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 102400},
 			C:          creduce.MaskedMeanF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: maskedMeanF32Ref,
 	}, {
@@ -126,6 +127,7 @@ var maskedMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 102400},
 			C:          creduce.MaskedMeanF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: maskedMeanF16Ref,
 	}, {
@@ -148,6 +150,7 @@ var maskedMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{1}, CostPer: 102400},
 			C:          creduce.MaskedMeanBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: maskedMeanBF16Ref,
 	}},
@@ -195,6 +198,7 @@ var maskedMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 24800},
 			C:          creduce.MaskedMeanGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: maskedMeanGradF32Ref,
 	}, {
@@ -217,6 +221,7 @@ var maskedMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 24800},
 			C:          creduce.MaskedMeanGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: maskedMeanGradF16Ref,
 	}, {
@@ -239,6 +244,7 @@ var maskedMeanGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 24800},
 			C:          creduce.MaskedMeanGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}},
 		Ref: maskedMeanGradBF16Ref,
 	}},

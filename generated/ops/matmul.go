@@ -313,6 +313,7 @@ var matMulNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulNNF32Ref,
 	}, {
@@ -327,6 +328,7 @@ var matMulNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulNNF16Ref,
 	}, {
@@ -341,6 +343,7 @@ var matMulNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulNNBF16Ref,
 	}},
@@ -381,6 +384,7 @@ var matMulNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulNTF32Ref,
 	}, {
@@ -395,6 +399,7 @@ var matMulNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulNTF16Ref,
 	}, {
@@ -409,6 +414,7 @@ var matMulNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulNTBF16Ref,
 	}},
@@ -449,6 +455,7 @@ var matMulTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulTNF32Ref,
 	}, {
@@ -463,6 +470,7 @@ var matMulTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulTNF16Ref,
 	}, {
@@ -477,6 +485,7 @@ var matMulTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulTNBF16Ref,
 	}},
@@ -517,6 +526,7 @@ var matMulTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulTTF32Ref,
 	}, {
@@ -531,6 +541,7 @@ var matMulTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulTTF16Ref,
 	}, {
@@ -545,6 +556,7 @@ var matMulTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulTTBF16Ref,
 	}},
@@ -587,6 +599,7 @@ var matMulGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -595,6 +608,7 @@ var matMulGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNnF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulGradNNF32Ref,
 	}, {
@@ -609,6 +623,7 @@ var matMulGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -617,6 +632,7 @@ var matMulGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNnF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulGradNNF16Ref,
 	}, {
@@ -631,6 +647,7 @@ var matMulGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -639,6 +656,7 @@ var matMulGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNnBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}},
 		Ref: matMulGradNNBF16Ref,
 	}},
@@ -677,6 +695,7 @@ var matMulGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNtF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_nt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -685,6 +704,7 @@ var matMulGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNtF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}},
 		Ref: matMulGradNTF32Ref,
 	}, {
@@ -699,6 +719,7 @@ var matMulGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNtF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_nt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -707,6 +728,7 @@ var matMulGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNtF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}},
 		Ref: matMulGradNTF16Ref,
 	}, {
@@ -721,6 +743,7 @@ var matMulGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNtBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_nt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -729,6 +752,7 @@ var matMulGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradNtBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}},
 		Ref: matMulGradNTBF16Ref,
 	}},
@@ -767,6 +791,7 @@ var matMulGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_tn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -775,6 +800,7 @@ var matMulGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTnF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulGradTNF32Ref,
 	}, {
@@ -789,6 +815,7 @@ var matMulGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_tn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -797,6 +824,7 @@ var matMulGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTnF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulGradTNF16Ref,
 	}, {
@@ -811,6 +839,7 @@ var matMulGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_tn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -819,6 +848,7 @@ var matMulGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTnBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}},
 		Ref: matMulGradTNBF16Ref,
 	}},
@@ -857,6 +887,7 @@ var matMulGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTtF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_tt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -865,6 +896,7 @@ var matMulGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTtF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}},
 		Ref: matMulGradTTF32Ref,
 	}, {
@@ -879,6 +911,7 @@ var matMulGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTtF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_tt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -887,6 +920,7 @@ var matMulGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTtF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}},
 		Ref: matMulGradTTF16Ref,
 	}, {
@@ -901,6 +935,7 @@ var matMulGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTtBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_grad_tt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -909,6 +944,7 @@ var matMulGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulGradTtBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}},
 		Ref: matMulGradTTBF16Ref,
 	}},

@@ -326,6 +326,7 @@ var matMulBiasNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasNNF32Ref,
 	}, {
@@ -340,6 +341,7 @@ var matMulBiasNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasNNF16Ref,
 	}, {
@@ -354,6 +356,7 @@ var matMulBiasNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasNNBF16Ref,
 	}},
@@ -396,6 +399,7 @@ var matMulBiasNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasNTF32Ref,
 	}, {
@@ -410,6 +414,7 @@ var matMulBiasNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasNTF16Ref,
 	}, {
@@ -424,6 +429,7 @@ var matMulBiasNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasNTBF16Ref,
 	}},
@@ -466,6 +472,7 @@ var matMulBiasTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasTNF32Ref,
 	}, {
@@ -480,6 +487,7 @@ var matMulBiasTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasTNF16Ref,
 	}, {
@@ -494,6 +502,7 @@ var matMulBiasTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasTNBF16Ref,
 	}},
@@ -535,6 +544,7 @@ var matMulBiasTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasTTF32Ref,
 	}, {
@@ -549,6 +559,7 @@ var matMulBiasTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasTTF16Ref,
 	}, {
@@ -563,6 +574,7 @@ var matMulBiasTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasTTBF16Ref,
 	}},
@@ -608,6 +620,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -616,6 +629,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNnF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -624,6 +638,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -632,6 +647,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNNF32Ref,
 	}, {
@@ -647,6 +663,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -655,6 +672,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNnF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -663,6 +681,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -671,6 +690,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNNF16Ref,
 	}, {
@@ -686,6 +706,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -694,6 +715,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNnBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -702,6 +724,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -710,6 +733,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNNBF16Ref,
 	}},
@@ -751,6 +775,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNtF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -759,6 +784,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNtF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -767,6 +793,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -775,6 +802,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNTF32Ref,
 	}, {
@@ -790,6 +818,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNtF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -798,6 +827,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNtF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -806,6 +836,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -814,6 +845,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNTF16Ref,
 	}, {
@@ -829,6 +861,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNtBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -837,6 +870,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradNtBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -845,6 +879,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -853,6 +888,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNTBF16Ref,
 	}},
@@ -894,6 +930,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -902,6 +939,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTnF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -910,6 +948,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -918,6 +957,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTNF32Ref,
 	}, {
@@ -933,6 +973,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -941,6 +982,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTnF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -949,6 +991,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -957,6 +1000,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTNF16Ref,
 	}, {
@@ -972,6 +1016,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -980,6 +1025,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTnBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -988,6 +1034,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -996,6 +1043,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTNBF16Ref,
 	}},
@@ -1037,6 +1085,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTtF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1045,6 +1094,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTtF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1053,6 +1103,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -1061,6 +1112,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTTF32Ref,
 	}, {
@@ -1076,6 +1128,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTtF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1084,6 +1137,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTtF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1092,6 +1146,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -1100,6 +1155,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTTF16Ref,
 	}, {
@@ -1115,6 +1171,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTtBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1123,6 +1180,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGradTtBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1131,6 +1189,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -1139,6 +1198,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGradNnBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTTBF16Ref,
 	}},

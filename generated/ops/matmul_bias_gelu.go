@@ -407,6 +407,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUNNF32Ref,
 	}, {
@@ -421,6 +422,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUNNF16Ref,
 	}, {
@@ -435,6 +437,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUNNBF16Ref,
 	}},
@@ -480,6 +483,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUNTF32Ref,
 	}, {
@@ -494,6 +498,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUNTF16Ref,
 	}, {
@@ -508,6 +513,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUNTBF16Ref,
 	}},
@@ -553,6 +559,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUTNF32Ref,
 	}, {
@@ -567,6 +574,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUTNF16Ref,
 	}, {
@@ -581,6 +589,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUTNBF16Ref,
 	}},
@@ -626,6 +635,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUTTF32Ref,
 	}, {
@@ -640,6 +650,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUTTF16Ref,
 	}, {
@@ -654,6 +665,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 4368000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUTTBF16Ref,
 	}},
@@ -703,6 +715,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -711,6 +724,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNnF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -719,6 +733,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -727,6 +742,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -735,6 +751,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradNNF32Ref,
 	}, {
@@ -750,6 +767,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -758,6 +776,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNnF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -766,6 +785,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -774,6 +794,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -782,6 +803,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradNNF16Ref,
 	}, {
@@ -797,6 +819,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -805,6 +828,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNnBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -813,6 +837,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -821,6 +846,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -829,6 +855,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradNNBF16Ref,
 	}},
@@ -871,6 +898,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -879,6 +907,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNtF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -887,6 +916,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNtF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -895,6 +925,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -903,6 +934,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradNTF32Ref,
 	}, {
@@ -918,6 +950,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -926,6 +959,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNtF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -934,6 +968,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNtF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -942,6 +977,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -950,6 +986,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradNTF16Ref,
 	}, {
@@ -965,6 +1002,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -973,6 +1011,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNtBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -981,6 +1020,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradNtBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -989,6 +1029,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -997,6 +1038,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradNTBF16Ref,
 	}},
@@ -1039,6 +1081,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1047,6 +1090,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTnF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -1055,6 +1099,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1063,6 +1108,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1071,6 +1117,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradTNF32Ref,
 	}, {
@@ -1086,6 +1133,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1094,6 +1142,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTnF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -1102,6 +1151,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1110,6 +1160,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1118,6 +1169,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradTNF16Ref,
 	}, {
@@ -1133,6 +1185,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1141,6 +1194,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTnBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -1149,6 +1203,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1157,6 +1212,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1165,6 +1221,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradTNBF16Ref,
 	}},
@@ -1207,6 +1264,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1215,6 +1273,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTtF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -1223,6 +1282,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTtF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1231,6 +1291,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1239,6 +1300,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradTTF32Ref,
 	}, {
@@ -1254,6 +1316,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1262,6 +1325,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTtF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -1270,6 +1334,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTtF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1278,6 +1343,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1286,6 +1352,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradTTF16Ref,
 	}, {
@@ -1301,6 +1368,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1309,6 +1377,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTtBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -1317,6 +1386,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUGradTtBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1325,6 +1395,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1333,6 +1404,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUGradTTBF16Ref,
 	}},

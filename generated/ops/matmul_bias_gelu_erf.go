@@ -335,6 +335,7 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 6, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUErfNNF32Ref,
 	}, {
@@ -349,6 +350,7 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 6, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUErfNNF16Ref,
 	}, {
@@ -363,6 +365,7 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 6, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUErfNNBF16Ref,
 	}},
@@ -405,6 +408,7 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 6, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUErfNTF32Ref,
 	}, {
@@ -419,6 +423,7 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 6, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUErfNTF16Ref,
 	}, {
@@ -433,6 +438,7 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 6, Axes: []uint8{0, 1, 3}}},
 		}},
 		Ref: matMulBiasGELUErfNTBF16Ref,
 	}},
@@ -475,6 +481,7 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 6, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUErfTNF32Ref,
 	}, {
@@ -489,6 +496,7 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 6, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUErfTNF16Ref,
 	}, {
@@ -503,6 +511,7 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 6, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUErfTNBF16Ref,
 	}},
@@ -545,6 +554,7 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 6, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUErfTTF32Ref,
 	}, {
@@ -559,6 +569,7 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 6, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUErfTTF16Ref,
 	}, {
@@ -573,6 +584,7 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 3696000, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 6, Axes: []uint8{0, 2, 3}}},
 		}},
 		Ref: matMulBiasGELUErfTTBF16Ref,
 	}},
@@ -619,6 +631,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -627,6 +640,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -635,6 +649,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -643,6 +658,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -651,6 +667,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradNNF32Ref,
 	}, {
@@ -666,6 +683,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -674,6 +692,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -682,6 +701,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -690,6 +710,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -698,6 +719,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradNNF16Ref,
 	}, {
@@ -713,6 +735,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -721,6 +744,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -729,6 +753,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -737,6 +762,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -745,6 +771,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradNNBF16Ref,
 	}},
@@ -787,6 +814,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -795,6 +823,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNtF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -803,6 +832,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNtF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -811,6 +841,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -819,6 +850,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradNTF32Ref,
 	}, {
@@ -834,6 +866,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -842,6 +875,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNtF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -850,6 +884,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNtF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -858,6 +893,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -866,6 +902,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradNTF16Ref,
 	}, {
@@ -881,6 +918,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 1}, {Tensor: 4, Write: true}},
@@ -889,6 +927,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNtBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -897,6 +936,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradNtBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -905,6 +945,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -913,6 +954,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradNTBF16Ref,
 	}},
@@ -955,6 +997,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -963,6 +1006,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTnF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -971,6 +1015,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -979,6 +1024,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -987,6 +1033,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradTNF32Ref,
 	}, {
@@ -1002,6 +1049,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1010,6 +1058,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTnF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -1018,6 +1067,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1026,6 +1076,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1034,6 +1085,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradTNF16Ref,
 	}, {
@@ -1049,6 +1101,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1057,6 +1110,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTnBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -1065,6 +1119,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1073,6 +1128,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1081,6 +1137,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradTNBF16Ref,
 	}},
@@ -1123,6 +1180,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1131,6 +1189,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTtF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -1139,6 +1198,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTtF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1147,6 +1207,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1155,6 +1216,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradTTF32Ref,
 	}, {
@@ -1170,6 +1232,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1178,6 +1241,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTtF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -1186,6 +1250,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTtF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1194,6 +1259,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1202,6 +1268,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradTTF16Ref,
 	}, {
@@ -1217,6 +1284,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 7}, {Tensor: 4, Write: true}},
@@ -1225,6 +1293,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTtBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -1233,6 +1302,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.MatMulBiasGELUErfGradTtBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1241,6 +1311,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 6, Write: true}},
@@ -1249,6 +1320,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGELUErfGradTTBF16Ref,
 	}},

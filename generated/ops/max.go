@@ -60,6 +60,7 @@ var maxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 1638400},
 			C:          creduce.MaxF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_max_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -68,6 +69,7 @@ var maxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.MaxF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: maxF32Ref,
 	}, {
@@ -82,6 +84,7 @@ var maxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 1638400},
 			C:          creduce.MaxF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_max_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -90,6 +93,7 @@ var maxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.MaxF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: maxF16Ref,
 	}, {
@@ -104,6 +108,7 @@ var maxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 1638400},
 			C:          creduce.MaxBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_max_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -112,6 +117,7 @@ var maxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.MaxF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: maxBF16Ref,
 	}},

@@ -77,6 +77,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f32_2",
@@ -86,6 +87,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 56524800},
 			C:          closs.PerplexityF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f32_3",
@@ -95,6 +97,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 7500},
 			C:          closs.PerplexityF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: perplexityF32Ref,
 	}, {
@@ -109,6 +112,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f16_2",
@@ -118,6 +122,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 56524800},
 			C:          closs.PerplexityF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f32_3",
@@ -127,6 +132,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 7500},
 			C:          closs.PerplexityF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: perplexityF16Ref,
 	}, {
@@ -141,6 +147,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_bf16_2",
@@ -150,6 +157,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, CostPer: 56524800},
 			C:          closs.PerplexityBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0}}},
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_perplexity_f32_3",
@@ -159,6 +167,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 7500},
 			C:          closs.PerplexityF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: perplexityBF16Ref,
 	}},

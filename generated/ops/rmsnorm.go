@@ -108,6 +108,7 @@ var rmsNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
 			C:          crows.RMSNormF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}, {Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: rmsNormF32Ref,
 	}, {
@@ -121,6 +122,7 @@ var rmsNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
 			C:          crows.RMSNormF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}, {Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: rmsNormF16Ref,
 	}, {
@@ -134,6 +136,7 @@ var rmsNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
 			C:          crows.RMSNormBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}, {Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: rmsNormBF16Ref,
 	}},
@@ -176,6 +179,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -184,6 +188,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          crows.RMSNormGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}},
 		Ref: rmsNormGradF32Ref,
 	}, {
@@ -198,6 +203,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -206,6 +212,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          crows.RMSNormGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}},
 		Ref: rmsNormGradF16Ref,
 	}, {
@@ -220,6 +227,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -228,6 +236,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          crows.RMSNormGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}},
 		Ref: rmsNormGradBF16Ref,
 	}},

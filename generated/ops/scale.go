@@ -90,6 +90,7 @@ var scaleOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.ScaleF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: scaleF32Ref,
 	}, {
@@ -103,6 +104,7 @@ var scaleOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.ScaleF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: scaleF16Ref,
 	}, {
@@ -116,6 +118,7 @@ var scaleOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.ScaleBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: scaleBF16Ref,
 	}},
@@ -155,6 +158,7 @@ var scaleGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.ScaleGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: scaleGradF32Ref,
 	}, {
@@ -168,6 +172,7 @@ var scaleGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.ScaleGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: scaleGradF16Ref,
 	}, {
@@ -181,6 +186,7 @@ var scaleGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 614400},
 			C:          celementwise.ScaleGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: scaleGradBF16Ref,
 	}},

@@ -89,6 +89,7 @@ var siLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 6963200},
 			C:          celementwise.SiLUF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: siLUF32Ref,
 	}, {
@@ -102,6 +103,7 @@ var siLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 6963200},
 			C:          celementwise.SiLUF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: siLUF16Ref,
 	}, {
@@ -115,6 +117,7 @@ var siLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 6963200},
 			C:          celementwise.SiLUBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: siLUBF16Ref,
 	}},
@@ -151,6 +154,7 @@ var siLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 12902400},
 			C:          celementwise.SiLUGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0}}},
 		}},
 		Ref: siLUGradF32Ref,
 	}, {
@@ -164,6 +168,7 @@ var siLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 12902400},
 			C:          celementwise.SiLUGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0}}},
 		}},
 		Ref: siLUGradF16Ref,
 	}, {
@@ -177,6 +182,7 @@ var siLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 12902400},
 			C:          celementwise.SiLUGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0}}},
 		}},
 		Ref: siLUGradBF16Ref,
 	}},

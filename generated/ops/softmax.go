@@ -93,6 +93,7 @@ var softmaxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800, Scratch: 32768},
 			C:          crows.SoftmaxF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}},
 		}},
 		Ref: softmaxF32Ref,
 	}, {
@@ -106,6 +107,7 @@ var softmaxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800, Scratch: 32768},
 			C:          crows.SoftmaxF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}},
 		}},
 		Ref: softmaxF16Ref,
 	}, {
@@ -119,6 +121,7 @@ var softmaxOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800, Scratch: 32768},
 			C:          crows.SoftmaxBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}},
 		}},
 		Ref: softmaxBF16Ref,
 	}},
@@ -156,6 +159,7 @@ var softmaxGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 800},
 			C:          crows.SoftmaxGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 		}},
 		Ref: softmaxGradF32Ref,
 	}, {
@@ -169,6 +173,7 @@ var softmaxGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 800},
 			C:          crows.SoftmaxGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 		}},
 		Ref: softmaxGradF16Ref,
 	}, {
@@ -182,6 +187,7 @@ var softmaxGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 800},
 			C:          crows.SoftmaxGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 		}},
 		Ref: softmaxGradBF16Ref,
 	}},

@@ -88,6 +88,7 @@ var sumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 1638400},
 			C:          creduce.SumF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sum_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -96,6 +97,7 @@ var sumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.SumF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: sumF32Ref,
 	}, {
@@ -110,6 +112,7 @@ var sumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 1638400},
 			C:          creduce.SumF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sum_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -118,6 +121,7 @@ var sumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.SumF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: sumF16Ref,
 	}, {
@@ -132,6 +136,7 @@ var sumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 1638400},
 			C:          creduce.SumBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sum_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -140,6 +145,7 @@ var sumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.SumF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: sumBF16Ref,
 	}},

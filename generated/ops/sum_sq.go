@@ -88,6 +88,7 @@ var sumSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          creduce.SumSqF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sum_sq_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -96,6 +97,7 @@ var sumSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.SumSqF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: sumSqF32Ref,
 	}, {
@@ -110,6 +112,7 @@ var sumSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          creduce.SumSqF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sum_sq_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -118,6 +121,7 @@ var sumSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.SumSqF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: sumSqF16Ref,
 	}, {
@@ -132,6 +136,7 @@ var sumSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, CostPer: 3276800},
 			C:          creduce.SumSqBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sum_sq_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}},
@@ -140,6 +145,7 @@ var sumSqOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.SumSqF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1}}},
 		}},
 		Ref: sumSqBF16Ref,
 	}},
@@ -176,6 +182,7 @@ var sumSqGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1024000},
 			C:          creduce.SumSqGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: sumSqGradF32Ref,
 	}, {
@@ -189,6 +196,7 @@ var sumSqGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1024000},
 			C:          creduce.SumSqGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: sumSqGradF16Ref,
 	}, {
@@ -202,6 +210,7 @@ var sumSqGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1024000},
 			C:          creduce.SumSqGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: sumSqGradBF16Ref,
 	}},

@@ -91,6 +91,7 @@ var swiGLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 7372800},
 			C:          celementwise.SwiGLUF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 3, Axes: []uint8{0}}},
 		}},
 		Ref: swiGLUF32Ref,
 	}, {
@@ -104,6 +105,7 @@ var swiGLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 7372800},
 			C:          celementwise.SwiGLUF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 3, Axes: []uint8{0}}},
 		}},
 		Ref: swiGLUF16Ref,
 	}, {
@@ -117,6 +119,7 @@ var swiGLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 7372800},
 			C:          celementwise.SwiGLUBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 3, Axes: []uint8{0}}},
 		}},
 		Ref: swiGLUBF16Ref,
 	}},
@@ -155,6 +158,7 @@ var swiGLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 36659200},
 			C:          celementwise.SwiGLUGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0}}},
 		}},
 		Ref: swiGLUGradF32Ref,
 	}, {
@@ -168,6 +172,7 @@ var swiGLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 36659200},
 			C:          celementwise.SwiGLUGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0}}},
 		}},
 		Ref: swiGLUGradF16Ref,
 	}, {
@@ -181,6 +186,7 @@ var swiGLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 36659200},
 			C:          celementwise.SwiGLUGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0}}},
 		}},
 		Ref: swiGLUGradBF16Ref,
 	}},

@@ -86,6 +86,7 @@ var tanhOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4505600},
 			C:          celementwise.TanhF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: tanhF32Ref,
 	}, {
@@ -99,6 +100,7 @@ var tanhOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4505600},
 			C:          celementwise.TanhF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: tanhF16Ref,
 	}, {
@@ -112,6 +114,7 @@ var tanhOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4505600},
 			C:          celementwise.TanhBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0}}},
 		}},
 		Ref: tanhBF16Ref,
 	}},
@@ -148,6 +151,7 @@ var tanhGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 10035200},
 			C:          celementwise.TanhGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0}}},
 		}},
 		Ref: tanhGradF32Ref,
 	}, {
@@ -161,6 +165,7 @@ var tanhGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 10035200},
 			C:          celementwise.TanhGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0}}},
 		}},
 		Ref: tanhGradF16Ref,
 	}, {
@@ -174,6 +179,7 @@ var tanhGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 10035200},
 			C:          celementwise.TanhGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 256}}, Threads: 256},
+			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0}}},
 		}},
 		Ref: tanhGradBF16Ref,
 	}},

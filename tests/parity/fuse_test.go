@@ -108,3 +108,48 @@ func (s *sequence) run(t *testing.T, d device) ([][]f32, string) {
 	}
 	return results, text
 }
+
+// An explanation lists the program as it was recorded and after each pass that
+// changed it, with what its calls move and compute, and its memory.
+func TestExplain(t *testing.T) {
+	d := both(t)[0]
+	x, w, bias := from[f32](t, d, matrix(row(1, 2), row(3, 4))), from[f32](t, d, matrix(row(1, 0), row(0, 1))), from[f32](t, d, vector(1, 2))
+	b := d.Batch("explained")
+	y := ops.GELUDeferred(b, ops.MatMulBiasNNDeferred(b, x, w, bias))
+	ops.SumDeferred(b, y)
+	runtime.Read(b, ops.AddDeferred(b, y, ops.GELUDeferred(b, ops.MatMulBiasNNDeferred(b, x, w, bias))))
+	const want = `recorded: 7 calls
+%3 = matmul_bias[nn](%0, %1, %2)  f32×4, 56 bytes, 20 flops
+%4 = gelu(%3)  f32×4, 32 bytes, 28 flops
+%5 = sum(%4)  f32×1, 20 bytes, 5 flops
+%6 = matmul_bias[nn](%0, %1, %2)  f32×4, 56 bytes, 20 flops
+%7 = gelu(%6)  f32×4, 32 bytes, 28 flops
+%8 = add(%4, %7)  f32×4, 48 bytes, 4 flops
+read(%8)  f32×4, 16 bytes
+
+after dead: 6 calls
+%3 = matmul_bias[nn](%0, %1, %2)  f32×4, 56 bytes, 20 flops
+%4 = gelu(%3)  f32×4, 32 bytes, 28 flops
+%6 = matmul_bias[nn](%0, %1, %2)  f32×4, 56 bytes, 20 flops
+%7 = gelu(%6)  f32×4, 32 bytes, 28 flops
+%8 = add(%4, %7)  f32×4, 48 bytes, 4 flops
+read(%8)  f32×4, 16 bytes
+
+after share: 4 calls
+%3 = matmul_bias[nn](%0, %1, %2)  f32×4, 56 bytes, 20 flops
+%4 = gelu(%3)  f32×4, 32 bytes, 28 flops
+%8 = add(%4, %4)  f32×4, 48 bytes, 4 flops
+read(%8)  f32×4, 16 bytes
+
+after fuse: 3 calls
+%4 = matmul_bias_gelu[nn](%0, %1, %2)  f32×4, 56 bytes, 48 flops
+%8 = add(%4, %4)  f32×4, 48 bytes, 4 flops
+read(%8)  f32×4, 16 bytes
+
+3 commands; 128 bytes while it runs, 0 bytes kept
+`
+	if got := must(b.Explain())(t); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	b.Discard()
+}

@@ -176,6 +176,11 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 	if k.GPU.Threads > 0 {
 		fields = append(fields, field("GPU", gpuLaunch(k.GPU)))
 	}
+	if len(k.Flops) > 0 {
+		fields = append(fields, field("Flops", flat(jen.Index().Add(rt("Term")), collect(k.Flops, func(t bind.Term) jen.Code {
+			return flatBody(field("Coef", jen.Lit(int(t.Coef))), field("Axes", uint8Slice(t.Axes)))
+		})...)))
+	}
 	if k.Guarded {
 		fields = append(fields, field("Guarded", jen.True()))
 	}
