@@ -184,7 +184,7 @@ func (b *builder) reduce(let *expr.Tensor, op expr.ReduceOp, over []*expr.Axis, 
 	if innermost(e, over, let.Axes) {
 		shape = Rows
 	}
-	if shape == Rows && len(let.Axes) == 0 && len(over) == 1 && chunkable(op) && !b.isChunk(over[0]) {
+	if shape == Rows && len(let.Axes) == 0 && len(over) == 1 && chunkable(op) && !b.plan.IsChunk(over[0]) {
 		return b.full(let, op, over, e)
 	}
 	stage := &Stage{Let: let, Reduce: op, Expr: e}
@@ -226,13 +226,9 @@ func meanOf(sum expr.Expr, over []*expr.Axis) expr.Expr {
 
 func chunkable(op expr.ReduceOp) bool { return op != expr.Argmax && op != expr.Argmin }
 
-func (b *builder) isChunk(a *expr.Axis) bool {
-	for _, c := range b.plan.Chunks {
-		if c.Axis == a {
-			return true
-		}
-	}
-	return false
+// IsChunk reports whether a is an axis of chunks.
+func (p *Plan) IsChunk(a *expr.Axis) bool {
+	return slices.ContainsFunc(p.Chunks, func(c *Chunk) bool { return c.Axis == a })
 }
 
 // full reduces over the whole index space in two kernels: fixed chunks first,

@@ -53,7 +53,7 @@ func (b *builder) splitColumns() {
 func (b *builder) goesDown(c *Kernel) bool {
 	return len(c.Par) > 0 && slices.ContainsFunc(c.Reads(), func(t *expr.Tensor) bool {
 		return slices.Equal(t.Axes, concat(c.Red, c.Par))
-	}) && !slices.ContainsFunc(c.Red, b.isChunk)
+	}) && !slices.ContainsFunc(c.Red, b.plan.IsChunk)
 }
 
 // sumsColumns reports whether c adds up floats along columns, and no more.

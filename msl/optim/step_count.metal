@@ -30,6 +30,9 @@ inline bool kg_stopped(device kg_fault *fault) {
 	return atomic_load_explicit(&fault->lock, memory_order_relaxed) != 0u;
 }
 
+// The sum, wrapping around.
+inline int kg_wrap_add(int x, int y) { return int(uint(x) + uint(y)); }
+
 // map kernel for step.
 [[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_step_count(
@@ -42,6 +45,6 @@ kernel void kg_dd4f7221_step_count(
 	}
 	if (int(tid) == 0) {
 		const int step_2_ = step_[0];
-		step_[0] = skip_[0] != 0 ? step_2_ : min(step_2_, 2147483646) + 1;
+		step_[0] = skip_[0] != 0 ? step_2_ : kg_wrap_add(min(step_2_, 2147483646), 1);
 	}
 }

@@ -17,6 +17,10 @@ var harmless = []*exchange{
 		regexp.MustCompile(`: (le\(tiles, 5\)|sub\(tiles, 1\)) became `),
 		"how the rows of a product are shared out: some items get more of them, and others fewer",
 	},
+	{
+		regexp.MustCompile(`: sub\(mul\(4, width\), 1\) became add`),
+		"where a loop over four vectors ends: one over single vectors takes what is left",
+	},
 }
 
 // isHarmless returns the harmless exchange that was made, nil if it was none.

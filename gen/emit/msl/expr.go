@@ -155,6 +155,9 @@ func float(x float64) string {
 }
 
 func (p *printer) unary(e *ir.Un) (string, int) {
+	if e.Op == ir.Neg && p.data.has(e) {
+		return p.helper(wrapping[ir.Neg], e.X), precAtom
+	}
 	x := p.at(e.X, precUnary)
 	if e.Op == ir.Not {
 		return "!" + x, precUnary
@@ -204,6 +207,9 @@ func (p *printer) binary(e *ir.Bin) (string, int) {
 	elem := e.X.Type().Elem
 	if elem != ir.F32 && (e.Op == ir.Div || e.Op == ir.Rem) {
 		return p.floored(e), precAtom
+	}
+	if name := wrapping[e.Op]; name != "" && p.data.has(e) {
+		return p.helper(name, e.X, e.Y), precAtom
 	}
 	op, ok := operators[e.Op]
 	if elem == ir.Bool && e.Op >= ir.And && e.Op <= ir.Xor {

@@ -14,6 +14,7 @@ type printer struct {
 	f      *ir.Func
 	fields map[*ir.Field]string
 	used   *helpers
+	data   *intData
 	raw    bool // the body is in a source written by hand, which may use all that there is
 	b      strings.Builder
 	depth  int
@@ -21,7 +22,7 @@ type printer struct {
 }
 
 func emitKernel(f *ir.Func, used *helpers) (string, error) {
-	p := &printer{f: f, fields: fieldNames(f.Fields), used: used}
+	p := &printer{f: f, fields: fieldNames(f.Fields), used: used, data: newIntData(f.Body)}
 	if !f.SIMT {
 		p.fail("is not in SIMT form")
 	}

@@ -154,9 +154,10 @@ func (l *lowering) reduceAlong(accs *[]*acc, a *expr.Axis, from, to ir.Expr, bod
 
 // side returns sets of accumulators beside accs, so that a loop need not wait for
 // one sum before it adds to it again: none where a step of the loop takes long
-// itself, or looks for a position.
+// itself, or looks for a position, or where there are few of them because they are
+// the chunks of a longer sum.
 func (l *lowering) side(accs []*acc) [][]*acc {
-	if !l.vec || l.once {
+	if !l.vec || l.once || l.Plan.IsChunk(last(l.k.Red)) {
 		return nil
 	}
 	nodes := 0

@@ -54,6 +54,18 @@ inline int kg_to_int(float x) {
 	return int(x);
 }
 
+// The sum, wrapping around.
+inline int kg_wrap_add(int x, int y) { return int(uint(x) + uint(y)); }
+
+// The difference, wrapping around.
+inline int kg_wrap_sub(int x, int y) { return int(uint(x) - uint(y)); }
+
+// The product, wrapping around.
+inline int kg_wrap_mul(int x, int y) { return int(uint(x) * uint(y)); }
+
+// The negative, wrapping around.
+inline int kg_wrap_neg(int x) { return int(0u - uint(x)); }
+
 // Rounds the quotient down; by zero it is 0.
 inline int kg_floor_div(int x, int y) {
 	if (y == 0) {

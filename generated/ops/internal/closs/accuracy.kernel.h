@@ -121,23 +121,7 @@ static void KG_NAME(kg_dd4f7221_accuracy_f32_3)(const kg_call *call, int64_t lo,
 		vi rows_ = kg_splati(0);
 		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_R_chunks_);
-			vi hits_2_ = kg_splati(0);
-			vi rows_2_ = kg_splati(0);
-			vi hits_3_ = kg_splati(0);
-			vi rows_3_ = kg_splati(0);
-			vi hits_4_ = kg_splati(0);
-			vi rows_4_ = kg_splati(0);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				hits_ += kg_load_i32(hits_chunk_ + d_);
-				rows_ += kg_load_i32(rows_chunk_ + d_);
-				hits_2_ += kg_load_i32(hits_chunk_ + d_ + KG_W);
-				rows_2_ += kg_load_i32(rows_chunk_ + d_ + KG_W);
-				hits_3_ += kg_load_i32(hits_chunk_ + d_ + 2 * KG_W);
-				rows_3_ += kg_load_i32(rows_chunk_ + d_ + 2 * KG_W);
-				hits_4_ += kg_load_i32(hits_chunk_ + d_ + 3 * KG_W);
-				rows_4_ += kg_load_i32(rows_chunk_ + d_ + 3 * KG_W);
-			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				hits_ += kg_load_i32(hits_chunk_ + d_);
 				rows_ += kg_load_i32(rows_chunk_ + d_);
@@ -146,18 +130,12 @@ static void KG_NAME(kg_dd4f7221_accuracy_f32_3)(const kg_call *call, int64_t lo,
 				hits_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(hits_chunk_ + d_, end_ - d_), kg_splati(0));
 				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
 			}
-			hits_ += hits_2_;
-			rows_ += rows_2_;
-			hits_ += hits_3_;
-			rows_ += rows_3_;
-			hits_ += hits_4_;
-			rows_ += rows_4_;
 		}
-		const int32_t hits_5_ = kg_hsumi(hits_);
-		const int32_t rows_5_ = kg_hsumi(rows_);
-		const int64_t rows_6_ = rows_5_;
-		kg_st_f32(accuracy_, (float)hits_5_ / (float)kgi_max(rows_6_, 1));
-		kg_st_i32(count_, rows_6_);
+		const int32_t hits_2_ = kg_hsumi(hits_);
+		const int32_t rows_2_ = kg_hsumi(rows_);
+		const int64_t rows_3_ = rows_2_;
+		kg_st_f32(accuracy_, (float)hits_2_ / (float)kgi_max(rows_3_, 1));
+		kg_st_i32(count_, rows_3_);
 	}
 }
 

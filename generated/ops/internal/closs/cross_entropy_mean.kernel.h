@@ -223,23 +223,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_3)(const kg_call *call, i
 		for (int64_t block_ = 0; block_ < args->size_R_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_R_chunks_);
 			vf sum_2_ = kg_splat(0.0f);
-			vi rows_2_ = kg_splati(0);
-			vf sum_3_ = kg_splat(0.0f);
-			vi rows_3_ = kg_splati(0);
-			vf sum_4_ = kg_splat(0.0f);
-			vi rows_4_ = kg_splati(0);
-			vf sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				rows_ += kg_load_i32(rows_chunk_ + d_);
-				sum_2_ += kg_load_f32(sum_chunk_ + d_);
-				rows_2_ += kg_load_i32(rows_chunk_ + d_ + KG_W);
-				sum_3_ += kg_load_f32(sum_chunk_ + d_ + KG_W);
-				rows_3_ += kg_load_i32(rows_chunk_ + d_ + 2 * KG_W);
-				sum_4_ += kg_load_f32(sum_chunk_ + d_ + 2 * KG_W);
-				rows_4_ += kg_load_i32(rows_chunk_ + d_ + 3 * KG_W);
-				sum_5_ += kg_load_f32(sum_chunk_ + d_ + 3 * KG_W);
-			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				rows_ += kg_load_i32(rows_chunk_ + d_);
 				sum_2_ += kg_load_f32(sum_chunk_ + d_);
@@ -248,19 +232,13 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_3)(const kg_call *call, i
 				rows_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(rows_chunk_ + d_, end_ - d_), kg_splati(0));
 				sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
-			rows_ += rows_2_;
-			sum_2_ += sum_3_;
-			rows_ += rows_3_;
-			sum_2_ += sum_4_;
-			rows_ += rows_4_;
-			sum_2_ += sum_5_;
 			sum_ += sum_2_;
 		}
-		const int32_t rows_5_ = kg_hsumi(rows_);
-		const float sum_6_ = kg_hsum(sum_);
-		const int64_t rows_6_ = rows_5_;
-		kg_st_f32(loss_, sum_6_ / (float)kgi_max(rows_6_, 1));
-		kg_st_i32(count_, rows_6_);
+		const int32_t rows_2_ = kg_hsumi(rows_);
+		const float sum_3_ = kg_hsum(sum_);
+		const int64_t rows_3_ = rows_2_;
+		kg_st_f32(loss_, sum_3_ / (float)kgi_max(rows_3_, 1));
+		kg_st_i32(count_, rows_3_);
 	}
 }
 

@@ -159,23 +159,7 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f32_3)(const kg_call *call, int6
 			const int64_t end_ = kgi_min(block_ + 512, args->size_B_chunks_);
 			vf mse_reduced_sum_2_ = kg_splat(0.0f);
 			vf cos_reduced_sum_2_ = kg_splat(0.0f);
-			vf mse_reduced_sum_3_ = kg_splat(0.0f);
-			vf cos_reduced_sum_3_ = kg_splat(0.0f);
-			vf mse_reduced_sum_4_ = kg_splat(0.0f);
-			vf cos_reduced_sum_4_ = kg_splat(0.0f);
-			vf mse_reduced_sum_5_ = kg_splat(0.0f);
-			vf cos_reduced_sum_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				mse_reduced_sum_2_ += kg_load_f32(mse_reduced_sum_chunk_ + d_);
-				cos_reduced_sum_2_ += kg_load_f32(cos_reduced_sum_chunk_ + d_);
-				mse_reduced_sum_3_ += kg_load_f32(mse_reduced_sum_chunk_ + d_ + KG_W);
-				cos_reduced_sum_3_ += kg_load_f32(cos_reduced_sum_chunk_ + d_ + KG_W);
-				mse_reduced_sum_4_ += kg_load_f32(mse_reduced_sum_chunk_ + d_ + 2 * KG_W);
-				cos_reduced_sum_4_ += kg_load_f32(cos_reduced_sum_chunk_ + d_ + 2 * KG_W);
-				mse_reduced_sum_5_ += kg_load_f32(mse_reduced_sum_chunk_ + d_ + 3 * KG_W);
-				cos_reduced_sum_5_ += kg_load_f32(cos_reduced_sum_chunk_ + d_ + 3 * KG_W);
-			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				mse_reduced_sum_2_ += kg_load_f32(mse_reduced_sum_chunk_ + d_);
 				cos_reduced_sum_2_ += kg_load_f32(cos_reduced_sum_chunk_ + d_);
@@ -184,19 +168,13 @@ static void KG_NAME(kg_dd4f7221_kd_metrics_mean_f32_3)(const kg_call *call, int6
 				mse_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(mse_reduced_sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 				cos_reduced_sum_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(cos_reduced_sum_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
-			mse_reduced_sum_2_ += mse_reduced_sum_3_;
-			cos_reduced_sum_2_ += cos_reduced_sum_3_;
-			mse_reduced_sum_2_ += mse_reduced_sum_4_;
-			cos_reduced_sum_2_ += cos_reduced_sum_4_;
-			mse_reduced_sum_2_ += mse_reduced_sum_5_;
-			cos_reduced_sum_2_ += cos_reduced_sum_5_;
 			mse_reduced_sum_ += mse_reduced_sum_2_;
 			cos_reduced_sum_ += cos_reduced_sum_2_;
 		}
-		const float mse_reduced_sum_6_ = kg_hsum(mse_reduced_sum_);
-		const float cos_reduced_sum_6_ = kg_hsum(cos_reduced_sum_);
-		const float mse_reduced_ = mse_reduced_sum_6_ / t_;
-		const float cos_reduced_ = cos_reduced_sum_6_ / t_;
+		const float mse_reduced_sum_3_ = kg_hsum(mse_reduced_sum_);
+		const float cos_reduced_sum_3_ = kg_hsum(cos_reduced_sum_);
+		const float mse_reduced_ = mse_reduced_sum_3_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_3_ / t_;
 		kg_st_f32(mse_, mse_reduced_);
 		kg_st_f32(cos_, cos_reduced_);
 	}

@@ -99,29 +99,17 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_total_f32_2)(const kg_call *call,
 		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf part_2_ = kg_splat(0.0f);
-			vf part_3_ = kg_splat(0.0f);
-			vf part_4_ = kg_splat(0.0f);
-			vf part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				part_2_ += kg_load_f32(part_chunk_ + d_);
-				part_3_ += kg_load_f32(part_chunk_ + d_ + KG_W);
-				part_4_ += kg_load_f32(part_chunk_ + d_ + 2 * KG_W);
-				part_5_ += kg_load_f32(part_chunk_ + d_ + 3 * KG_W);
-			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				part_2_ += kg_load_f32(part_chunk_ + d_);
 			}
 			if (d_ < end_) {
 				part_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(part_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
-			part_2_ += part_3_;
-			part_2_ += part_4_;
-			part_2_ += part_5_;
 			part_ += part_2_;
 		}
-		const float part_6_ = kg_hsum(part_);
-		kg_st_f32(y_, total_2_ + part_6_);
+		const float part_3_ = kg_hsum(part_);
+		kg_st_f32(y_, total_2_ + part_3_);
 	}
 }
 
@@ -226,29 +214,17 @@ static void KG_NAME(kg_dd4f7221_global_norm_sq_f32_2)(const kg_call *call, int64
 		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf part_2_ = kg_splat(0.0f);
-			vf part_3_ = kg_splat(0.0f);
-			vf part_4_ = kg_splat(0.0f);
-			vf part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				part_2_ += kg_load_f32(part_chunk_ + d_);
-				part_3_ += kg_load_f32(part_chunk_ + d_ + KG_W);
-				part_4_ += kg_load_f32(part_chunk_ + d_ + 2 * KG_W);
-				part_5_ += kg_load_f32(part_chunk_ + d_ + 3 * KG_W);
-			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				part_2_ += kg_load_f32(part_chunk_ + d_);
 			}
 			if (d_ < end_) {
 				part_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(part_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
-			part_2_ += part_3_;
-			part_2_ += part_4_;
-			part_2_ += part_5_;
 			part_ += part_2_;
 		}
-		const float part_6_ = kg_hsum(part_);
-		kg_st_f32(y_, part_6_);
+		const float part_3_ = kg_hsum(part_);
+		kg_st_f32(y_, part_3_);
 	}
 }
 

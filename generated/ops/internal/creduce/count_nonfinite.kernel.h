@@ -88,28 +88,16 @@ static void KG_NAME(kg_dd4f7221_count_nonfinite_f32_2)(const kg_call *call, int6
 		vi y_reduced_ = kg_splati(0);
 		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
-			vi y_reduced_2_ = kg_splati(0);
-			vi y_reduced_3_ = kg_splati(0);
-			vi y_reduced_4_ = kg_splati(0);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				y_reduced_ += kg_load_i32(y_reduced_chunk_ + d_);
-				y_reduced_2_ += kg_load_i32(y_reduced_chunk_ + d_ + KG_W);
-				y_reduced_3_ += kg_load_i32(y_reduced_chunk_ + d_ + 2 * KG_W);
-				y_reduced_4_ += kg_load_i32(y_reduced_chunk_ + d_ + 3 * KG_W);
-			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				y_reduced_ += kg_load_i32(y_reduced_chunk_ + d_);
 			}
 			if (d_ < end_) {
 				y_reduced_ += kg_selecti(kg_first(end_ - d_), kg_loadn_i32(y_reduced_chunk_ + d_, end_ - d_), kg_splati(0));
 			}
-			y_reduced_ += y_reduced_2_;
-			y_reduced_ += y_reduced_3_;
-			y_reduced_ += y_reduced_4_;
 		}
-		const int32_t y_reduced_5_ = kg_hsumi(y_reduced_);
-		kg_st_i32(y_, y_reduced_5_);
+		const int32_t y_reduced_2_ = kg_hsumi(y_reduced_);
+		kg_st_i32(y_, y_reduced_2_);
 	}
 }
 

@@ -100,29 +100,17 @@ static void KG_NAME(kg_dd4f7221_sum_f32_2)(const kg_call *call, int64_t lo, int6
 		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
 			vf y_reduced_2_ = kg_splat(0.0f);
-			vf y_reduced_3_ = kg_splat(0.0f);
-			vf y_reduced_4_ = kg_splat(0.0f);
-			vf y_reduced_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				y_reduced_2_ += kg_load_f32(y_reduced_chunk_ + d_);
-				y_reduced_3_ += kg_load_f32(y_reduced_chunk_ + d_ + KG_W);
-				y_reduced_4_ += kg_load_f32(y_reduced_chunk_ + d_ + 2 * KG_W);
-				y_reduced_5_ += kg_load_f32(y_reduced_chunk_ + d_ + 3 * KG_W);
-			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				y_reduced_2_ += kg_load_f32(y_reduced_chunk_ + d_);
 			}
 			if (d_ < end_) {
 				y_reduced_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(y_reduced_chunk_ + d_, end_ - d_), kg_splat(0.0f));
 			}
-			y_reduced_2_ += y_reduced_3_;
-			y_reduced_2_ += y_reduced_4_;
-			y_reduced_2_ += y_reduced_5_;
 			y_reduced_ += y_reduced_2_;
 		}
-		const float y_reduced_6_ = kg_hsum(y_reduced_);
-		kg_st_f32(y_, y_reduced_6_);
+		const float y_reduced_3_ = kg_hsum(y_reduced_);
+		kg_st_f32(y_, y_reduced_3_);
 	}
 }
 
