@@ -65,8 +65,11 @@ func (f *flow) returned(fn *ssa.Function) int {
 // follow finds where a value goes. A variable may hold another value at another
 // time, so not all that is found need happen.
 func (p *program) follow(v ssa.Value) *flow {
-	if f := p.flows[v]; f != nil {
-		return f
+	p.mu.Lock()
+	known := p.flows[v]
+	p.mu.Unlock()
+	if known != nil {
+		return known
 	}
 	f := &follower{p: p, flow: flow{values: map[ssa.Value]place{}}}
 	at := itself
@@ -85,7 +88,9 @@ func (p *program) follow(v ssa.Value) *flow {
 			f.visit(v, f.values[v], instr)
 		}
 	}
+	p.mu.Lock()
 	p.flows[v] = &f.flow
+	p.mu.Unlock()
 	return &f.flow
 }
 

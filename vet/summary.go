@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"sync"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/ctrlflow"
@@ -63,7 +64,9 @@ type program struct {
 	pass    *analysis.Pass
 	funcs   []*ssa.Function
 	summary map[*ssa.Function]*summary
-	flows   map[ssa.Value]*flow
+
+	mu    sync.Mutex // the analyzers run side by side
+	flows map[ssa.Value]*flow
 }
 
 // summaries computes the summary of every function of a package. Packages that
