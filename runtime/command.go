@@ -13,45 +13,45 @@ import (
 const minTask = 8_000_000
 
 // kernelCommand makes the launch of a kernel; false if it has no work items.
-func (p *planner) kernelCommand(rec *step, v *Variant, k *Kernel, temps int32) (backend.Command, bool) {
-	items, ok := p.items(rec, k)
+func (p *planner) kernelCommand(s *step, v *Variant, k *Kernel, temps int32) (backend.Command, bool) {
+	items, ok := p.items(s, k)
 	if !ok {
-		p.tooLarge(rec, "the grid of "+k.Symbol)
+		p.tooLarge(s, "the grid of "+k.Symbol)
 		return backend.Command{}, false
 	}
 	if items == 0 {
 		return backend.Command{}, false
 	}
 	c := backend.Command{
-		Kind: backend.Kernel, Name: k.Symbol, Op: rec.at, Guarded: k.Guarded,
-		Func: k.C, Items: items, Chunk: p.chunk(rec, k), Scratch: k.CPU.Scratch,
+		Kind: backend.Kernel, Name: k.Symbol, Op: s.at, Guarded: k.Guarded,
+		Func: k.C, Items: items, Chunk: p.chunk(s, k), Scratch: k.CPU.Scratch,
 	}
 	for _, b := range k.Buffers {
 		switch t := int32(b.Tensor); {
-		case t >= rec.nIn+rec.nOut:
-			c.Bufs = append(c.Bufs, backend.Buf{Slot: temps + t - rec.nIn - rec.nOut})
-		case !p.wanted(rec, b.Tensor):
+		case t >= s.nIn+s.nOut:
+			c.Bufs = append(c.Bufs, backend.Buf{Slot: temps + t - s.nIn - s.nOut})
+		case !p.wanted(s, b.Tensor):
 			c.Bufs = append(c.Bufs, backend.Buf{Slot: p.newPlace(1)}) // an address, which the kernel does not use
 		default:
-			c.Bufs = append(c.Bufs, p.buf(rec, t))
+			c.Bufs = append(c.Bufs, p.buf(s, t))
 		}
 	}
-	p.block(&c, rec, k)
+	p.block(&c, s, k)
 	return c, true
 }
 
 // wanted reports whether a tensor of a step needs memory: a lazy output that
 // nobody reads does not.
-func (p *planner) wanted(rec *step, tensor uint8) bool {
-	i := int(tensor) - len(rec.op.Ins)
-	return i < 0 || !rec.op.Outs[i].Lazy || p.needed[p.slotOf(rec, int32(tensor))]
+func (p *planner) wanted(s *step, tensor uint8) bool {
+	i := int(tensor) - len(s.op.Ins)
+	return i < 0 || !s.op.Outs[i].Lazy || p.needed[p.slotOf(s, int32(tensor))]
 }
 
 // items returns the number of independent work items of a kernel.
-func (p *planner) items(rec *step, k *Kernel) (int64, bool) {
+func (p *planner) items(s *step, k *Kernel) (int64, bool) {
 	n, ok := int64(1), true
 	for _, d := range k.CPU.Grid {
-		extent, fits := p.extent(rec, d.Axes)
+		extent, fits := p.extent(s, d.Axes)
 		if extent == 0 && fits {
 			return 0, true
 		}
@@ -64,8 +64,8 @@ func (p *planner) items(rec *step, k *Kernel) (int64, bool) {
 }
 
 // chunk returns the fewest items that are worth a task of their own.
-func (p *planner) chunk(rec *step, k *Kernel) int64 {
-	n, ok := p.extent(rec, k.CPU.Cost)
+func (p *planner) chunk(s *step, k *Kernel) int64 {
+	n, ok := p.extent(s, k.CPU.Cost)
 	cost, fits := mul(max(n, 1), max(k.CPU.CostPer, 1))
 	if !ok || !fits {
 		return 1
@@ -74,46 +74,46 @@ func (p *planner) chunk(rec *step, k *Kernel) int64 {
 }
 
 // block lays out the parameter block: extents now, parameters at each run.
-func (p *planner) block(c *backend.Command, rec *step, k *Kernel) {
+func (p *planner) block(c *backend.Command, s *step, k *Kernel) {
 	c.Block = make([]byte, k.BlockBytes)
 	for _, f := range k.Block {
 		switch {
 		case f.Wanted != 0:
-			if p.wanted(rec, f.Wanted) {
+			if p.wanted(s, f.Wanted) {
 				binary.NativeEndian.PutUint32(c.Block[f.Offset:], 1)
 			}
 			continue
 		case f.Size == nil:
 			bytes := int32(4)
-			if rec.op.Params[f.Param].Type == ParamU64 {
+			if s.op.Params[f.Param].Type == ParamU64 {
 				bytes = 8
 			}
-			c.Patches = append(c.Patches, backend.Patch{Off: int32(f.Offset), Bytes: bytes, Param: p.params[rec.param+int32(f.Param)]})
+			c.Patches = append(c.Patches, backend.Patch{Off: int32(f.Offset), Bytes: bytes, Param: p.params[s.param+int32(f.Param)]})
 			continue
 		}
-		n, ok := p.extent(rec, f.Size)
+		n, ok := p.extent(s, f.Size)
 		if !ok {
-			p.tooLarge(rec, "an extent of "+k.Symbol)
+			p.tooLarge(s, "an extent of "+k.Symbol)
 		}
 		binary.NativeEndian.PutUint64(c.Block[f.Offset:], uint64(n))
 	}
 }
 
 // hostCommand makes the call of a variant's reference function.
-func (p *planner) hostCommand(rec *step, v *Variant) backend.Command {
-	c := backend.Command{Kind: backend.Host, Name: rec.op.Name, Op: rec.at}
-	n := rec.nIn + rec.nOut
+func (p *planner) hostCommand(s *step, v *Variant) backend.Command {
+	c := backend.Command{Kind: backend.Host, Name: s.op.Name, Op: s.at}
+	n := s.nIn + s.nOut
 	ref := &RefCall{
-		Size:  slices.Clone(p.sizes[rec.size : int(rec.size)+len(rec.op.Axes)]),
-		Param: make([]Scalar, len(rec.op.Params)),
+		Size:  slices.Clone(p.sizes[s.size : int(s.size)+len(s.op.Axes)]),
+		Param: make([]Scalar, len(s.op.Params)),
 		Buf:   make([]unsafe.Pointer, n),
 		Len:   make([]int, n),
 	}
 	for j := range n {
-		c.Bufs = append(c.Bufs, p.buf(rec, j))
-		ref.Len[j] = int(p.value(rec, j).count)
+		c.Bufs = append(c.Bufs, p.buf(s, j))
+		ref.Len[j] = int(p.value(s, j).count)
 	}
-	call, from := v.Ref, slices.Clone(p.params[rec.param:int(rec.param)+len(rec.op.Params)])
+	call, from := v.Ref, slices.Clone(p.params[s.param:int(s.param)+len(s.op.Params)])
 	c.HostFunc = func(bufs []unsafe.Pointer, param []uint64) backend.Fault {
 		copy(ref.Buf, bufs)
 		for j := range ref.Param {

@@ -47,7 +47,13 @@
 // resident tensors have blocks of their own. All of it comes from a pool with
 // size classes (WithPoolCap, Device.Trim, Device.Stats). A program of the same
 // structure (operations, shapes, types, static choices, pattern of arguments,
-// kept results) is planned once; values of scalars are not part of it.
+// kept results) is planned once; values of scalars are not part of it, but which
+// calls that are otherwise the same have equal ones.
+//
+// Planning begins with passes that rewrite the program: calls that nobody reads
+// are dropped, equal ones become one, a fused kernel does the work of a sequence.
+// Batch.Explain shows what became of a recorded program; WithoutPasses turns passes
+// off.
 //
 // A tensor and its views share memory: an in-place operation on one shows in
 // the others. Inputs of an in-place call that overlap what it updates are

@@ -269,7 +269,12 @@ func (m *match) apply() bool {
 	p.scalars(&fused, m, m.Params)
 	outs = p.connect(&fused, m.leaf, outs)
 	for _, of := range m.where {
-		fused.from = append(fused.from, argOf{m.step(int(of.at)).at, of.arg})
+		s := m.step(int(of.at))
+		if s.from != nil { // a fused call itself
+			fused.from = append(fused.from, s.from[of.arg])
+		} else {
+			fused.from = append(fused.from, argOf{s.at, of.arg})
+		}
 	}
 	at := m.calls[m.last()]
 	for _, i := range slices.Concat(m.calls, m.grads) {

@@ -135,62 +135,62 @@ func (p *planner) liveness() {
 }
 
 // commands returns how many commands a step may become.
-func (p *planner) commands(rec *step) int32 {
-	if rec.kind == recordOp && !p.r.d.reference {
-		return int32(len(rec.op.Variants[rec.variant].Kernel))
+func (p *planner) commands(s *step) int32 {
+	if s.kind == recordOp && !p.r.d.reference {
+		return int32(len(s.op.Variants[s.variant].Kernel))
 	}
 	return 1
 }
 
 // mark finds the live commands of a step, given what later ones need.
-func (p *planner) mark(rec *step, at int32) {
+func (p *planner) mark(s *step, at int32) {
 	switch {
-	case rec.kind == recordRead:
+	case s.kind == recordRead:
 		p.live[at] = true
-		p.needed[p.slotOf(rec, 0)] = true
-	case rec.kind != recordOp:
-		p.live[at] = p.needed[p.slotOf(rec, rec.nIn)]
-		if rec.nIn > 0 && p.live[at] {
-			p.needed[p.slotOf(rec, 0)] = true
+		p.needed[p.slotOf(s, 0)] = true
+	case s.kind != recordOp:
+		p.live[at] = p.needed[p.slotOf(s, s.nIn)]
+		if s.nIn > 0 && p.live[at] {
+			p.needed[p.slotOf(s, 0)] = true
 		}
 	case p.r.d.reference:
-		p.markHost(rec, at)
+		p.markHost(s, at)
 	default:
-		p.markKernels(rec, at)
+		p.markKernels(s, at)
 	}
 }
 
-func (p *planner) markHost(rec *step, at int32) {
+func (p *planner) markHost(s *step, at int32) {
 	live := false
-	for j := range rec.op.Ins {
-		if rec.op.Ins[j].InOut {
-			live = live || p.needed[p.slotOf(rec, int32(j))]
+	for j := range s.op.Ins {
+		if s.op.Ins[j].InOut {
+			live = live || p.needed[p.slotOf(s, int32(j))]
 		}
 	}
-	for j := rec.nIn; j < rec.nIn+rec.nOut; j++ {
-		live = live || p.needed[p.slotOf(rec, j)]
+	for j := s.nIn; j < s.nIn+s.nOut; j++ {
+		live = live || p.needed[p.slotOf(s, j)]
 	}
 	p.live[at] = live
 	if !live {
 		return
 	}
-	for j := range rec.nIn {
-		p.needed[p.slotOf(rec, j)] = true
+	for j := range s.nIn {
+		p.needed[p.slotOf(s, j)] = true
 	}
-	if mayFault(&rec.op.Variants[rec.variant]) {
+	if mayFault(&s.op.Variants[s.variant]) {
 		p.faulty = max(p.faulty, at+1)
 	}
 }
 
-func (p *planner) markKernels(rec *step, at int32) {
-	v := &rec.op.Variants[rec.variant]
-	tensors := rec.nIn + rec.nOut
+func (p *planner) markKernels(s *step, at int32) {
+	v := &s.op.Variants[s.variant]
+	tensors := s.nIn + s.nOut
 	temps := make([]bool, len(v.Temps))
 	need := func(b Buffer) *bool {
 		if t := int32(b.Tensor); t >= tensors {
 			return &temps[t-tensors]
 		}
-		return &p.needed[p.slotOf(rec, int32(b.Tensor))]
+		return &p.needed[p.slotOf(s, int32(b.Tensor))]
 	}
 	for k := len(v.Kernel) - 1; k >= 0; k-- {
 		kernel := &v.Kernel[k]
@@ -203,7 +203,7 @@ func (p *planner) markKernels(rec *step, at int32) {
 			continue
 		}
 		for _, b := range kernel.Buffers {
-			if !b.Write || int32(b.Tensor) < rec.nIn {
+			if !b.Write || int32(b.Tensor) < s.nIn {
 				*need(b) = true
 			}
 		}
@@ -228,29 +228,29 @@ func (p *planner) emit(out *plan) {
 		if p.err != nil {
 			return
 		}
-		rec, at := &p.steps[i], p.kernels[i]
-		switch rec.kind {
+		s, at := &p.steps[i], p.kernels[i]
+		switch s.kind {
 		case recordRead:
-			p.emitRead(rec, out)
+			p.emitRead(s, out)
 		case recordFill, recordCopy:
 			if p.live[at] {
-				p.emitMove(rec)
+				p.emitMove(s)
 			}
 		default:
-			p.emitOp(rec, at)
+			p.emitOp(s, at)
 		}
-		if rec.from != nil {
-			out.fused = append(out.fused, fusedCall{rec.at, rec.op, rec.from})
+		if s.from != nil {
+			out.fused = append(out.fused, fusedCall{s.at, s.from})
 		}
 	}
 }
 
-func (p *planner) emitOp(rec *step, at int32) {
-	v := &rec.op.Variants[rec.variant]
+func (p *planner) emitOp(s *step, at int32) {
+	v := &s.op.Variants[s.variant]
 	if p.r.d.reference {
 		if p.live[at] {
-			p.save(rec, at)
-			p.command(p.hostCommand(rec, v))
+			p.save(s, at)
+			p.command(p.hostCommand(s, v))
 		}
 		return
 	}
@@ -260,14 +260,14 @@ func (p *planner) emitOp(rec *step, at int32) {
 			continue
 		}
 		if temps < 0 {
-			temps = p.tempPlaces(rec, v)
+			temps = p.tempPlaces(s, v)
 		}
-		cmd, ok := p.kernelCommand(rec, v, &v.Kernel[k], temps)
+		cmd, ok := p.kernelCommand(s, v, &v.Kernel[k], temps)
 		if !ok {
 			continue
 		}
 		if v.Kernel[k].Guarded {
-			p.save(rec, at+int32(k))
+			p.save(s, at+int32(k))
 		}
 		p.command(cmd)
 	}
@@ -293,40 +293,40 @@ func (p *planner) newPlace(bytes int64) int32 {
 }
 
 // buf returns the memory of an argument of a step.
-func (p *planner) buf(rec *step, i int32) backend.Buf {
-	v := p.value(rec, i)
+func (p *planner) buf(s *step, i int32) backend.Buf {
+	v := p.value(s, i)
 	return backend.Buf{Slot: v.slot, Off: v.off}
 }
 
-func (p *planner) emitRead(rec *step, out *plan) {
-	bytes := p.value(rec, 0).bytes()
+func (p *planner) emitRead(s *step, out *plan) {
+	bytes := p.value(s, 0).bytes()
 	to := p.newPlace(max(bytes, 1))
-	p.command(backend.Command{Kind: backend.Copy, Name: "read", Op: rec.at, Bytes: bytes,
-		Bufs: []backend.Buf{{Slot: to}, p.buf(rec, 0)}})
+	p.command(backend.Command{Kind: backend.Copy, Name: "read", Op: s.at, Bytes: bytes,
+		Bufs: []backend.Buf{{Slot: to}, p.buf(s, 0)}})
 	out.reads = append(out.reads, int64(to))
 }
 
-func (p *planner) emitMove(rec *step) {
-	v := p.value(rec, rec.nIn)
+func (p *planner) emitMove(s *step) {
+	v := p.value(s, s.nIn)
 	if v.count == 0 {
 		return
 	}
-	c := backend.Command{Kind: backend.Fill, Name: rec.name(), Op: rec.at, Bytes: v.bytes(), Pattern: rec.fill,
-		Bufs: []backend.Buf{p.buf(rec, rec.nIn)}}
-	if rec.kind == recordCopy {
+	c := backend.Command{Kind: backend.Fill, Name: s.name(), Op: s.at, Bytes: v.bytes(), Pattern: s.fill,
+		Bufs: []backend.Buf{p.buf(s, s.nIn)}}
+	if s.kind == recordCopy {
 		c.Kind = backend.Copy
-		c.Bufs = append(c.Bufs, p.buf(rec, 0))
+		c.Bufs = append(c.Bufs, p.buf(s, 0))
 	}
 	p.command(c)
 }
 
 // tempPlaces adds the workspace of a variant and returns its first place.
-func (p *planner) tempPlaces(rec *step, v *Variant) int32 {
+func (p *planner) tempPlaces(s *step, v *Variant) int32 {
 	first := int32(len(p.places))
 	for _, t := range v.Temps {
-		n, ok := p.extent(rec, t.Axes)
+		n, ok := p.extent(s, t.Axes)
 		if !ok || n > math.MaxInt64/4/t.Type.Size() {
-			p.tooLarge(rec, "its workspace")
+			p.tooLarge(s, "its workspace")
 			return first
 		}
 		p.newPlace(n * t.Type.Size())
@@ -335,10 +335,10 @@ func (p *planner) tempPlaces(rec *step, v *Variant) int32 {
 }
 
 // extent returns the product of the extents of some axes, and whether it fits.
-func (p *planner) extent(rec *step, axes []uint8) (int64, bool) {
+func (p *planner) extent(s *step, axes []uint8) (int64, bool) {
 	n, ok := int64(1), true
 	for _, a := range axes {
-		size := p.size(rec, a)
+		size := p.size(s, a)
 		if size == 0 {
 			return 0, true
 		}
@@ -349,9 +349,9 @@ func (p *planner) extent(rec *step, axes []uint8) (int64, bool) {
 	return n, ok
 }
 
-func (p *planner) tooLarge(rec *step, what string) {
+func (p *planner) tooLarge(s *step, what string) {
 	if p.err == nil {
-		p.err = &Error{Op: rec.op.Name, Batch: p.r.batch, Site: rec.where(), Err: ErrShape,
+		p.err = &Error{Op: s.op.Name, Batch: p.r.batch, Site: s.where(), Err: ErrShape,
 			Text: fmt.Sprintf("%s is more than an int64 holds", what)}
 	}
 }
@@ -359,20 +359,20 @@ func (p *planner) tooLarge(rec *step, what string) {
 // save keeps what the command that follows overwrites in memory from before the
 // program, if that command or one after it may find a fault, and restores it
 // then: a program that fails changes nothing.
-func (p *planner) save(rec *step, kernel int32) {
+func (p *planner) save(s *step, kernel int32) {
 	if kernel >= p.faulty {
 		return
 	}
-	for j := range rec.op.Ins {
-		if !rec.op.Ins[j].InOut {
+	for j := range s.op.Ins {
+		if !s.op.Ins[j].InOut {
 			continue
 		}
-		v := p.value(rec, int32(j))
+		v := p.value(s, int32(j))
 		if !p.r.slots[v.slot].external || v.count == 0 || p.saved(v) {
 			continue
 		}
 		p.snapshots = append(p.snapshots, snapshot{v.slot, v.off, v.off + v.bytes()})
-		c := backend.Command{Kind: backend.Copy, Name: "save", Op: rec.at, Bytes: v.bytes(),
+		c := backend.Command{Kind: backend.Copy, Name: "save", Op: s.at, Bytes: v.bytes(),
 			Bufs: []backend.Buf{{Slot: p.newPlace(v.bytes())}, {Slot: v.slot, Off: v.off}}}
 		p.saves = append(p.saves, c)
 		c.Name, c.OnFault = "restore", true
@@ -440,7 +440,17 @@ func (p *planner) assign(out *plan) {
 
 // fusedCall is a call that a pass put in the place of others, for messages.
 type fusedCall struct {
-	at   int32 // the call that it stands for
-	op   *Op
+	at   int32   // the call that it stands for
 	from []argOf // where each of its inputs was an argument
+}
+
+// argument returns which argument of which recorded call a fault is about, where
+// it may be that of a call that a pass made.
+func (p *plan) argument(f *backend.Fault) argOf {
+	for _, c := range p.fused {
+		if c.at == f.Op && int(f.Tensor) < len(c.from) {
+			return c.from[f.Tensor]
+		}
+	}
+	return argOf{f.Op, f.Tensor}
 }

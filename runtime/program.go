@@ -1,9 +1,6 @@
 package runtime
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // program is the part of a run that is planned: its calls as steps over values,
 // which passes rewrite before the planner turns them into commands. Values are
@@ -19,7 +16,6 @@ type program struct {
 	slots   int32   // memory slots: those of the run, then one for each value that a pass added
 	changes []bool  // by slot of the run: it is written more than once, or was there before
 	unify   unifier
-	dims    []int64
 }
 
 // step is one call of a program. Its arguments, extents and parameters lie in
@@ -178,24 +174,4 @@ func (p *program) sweep() {
 			p.steps[i].forward = at[f]
 		}
 	}
-}
-
-// order sorts steps by the call that they stand for, so that one that a pass
-// appended comes to its place. Calls that it stands for come before.
-func (p *program) order() {
-	index := make([]int32, len(p.steps))
-	for i := range index {
-		index[i] = int32(i)
-	}
-	slices.SortStableFunc(index, func(x, y int32) int { return cmp.Compare(p.steps[x].at, p.steps[y].at) })
-	at, sorted := make([]int32, len(index)), make([]step, len(index))
-	for to, from := range index {
-		at[from], sorted[to] = int32(to), p.steps[from]
-	}
-	for i := range sorted {
-		if f := sorted[i].forward; f >= 0 {
-			sorted[i].forward = at[f]
-		}
-	}
-	p.steps = append(p.steps[:0], sorted...)
 }

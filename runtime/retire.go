@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
@@ -83,16 +82,12 @@ func (d *Device) outcome(r *run) error {
 
 // fault describes what a kernel found, with the call that it belongs to.
 func (r *run) fault(f *backend.Fault) error {
-	at, arg := f.Op, f.Tensor
-	if i := slices.IndexFunc(r.plan.fused, func(c fusedCall) bool { return c.at == f.Op }); i >= 0 && int(arg) < len(r.plan.fused[i].from) {
-		of := r.plan.fused[i].from[arg]
-		at, arg = of.at, of.arg
-	}
-	rec := &r.recs[r.from+at]
+	of := r.plan.argument(f)
+	rec := &r.recs[r.from+of.at]
 	e := &FaultError{Op: rec.op.Name, Value: f.Value, Bound: f.Bound}
-	if arg < rec.nIn {
-		e.Tensor = rec.op.Ins[arg].Name
-		e.Index = position(r.nodes[r.args[rec.arg+arg]].v.shape(), f.Pos)
+	if of.arg < rec.nIn {
+		e.Tensor = rec.op.Ins[of.arg].Name
+		e.Index = position(r.nodes[r.args[rec.arg+of.arg]].v.shape(), f.Pos)
 	} else {
 		e.Tensor, e.Index = fmt.Sprintf("tensor %d", f.Tensor), []int64{f.Pos}
 	}
