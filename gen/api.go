@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kernelgen/kgen/gen/bind"
 	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/grad"
 	"github.com/kernelgen/kgen/gen/spec"
@@ -155,13 +154,6 @@ func (m *Module) apiOp(op *Op) *goapi.Op {
 	}
 	if op.home != nil {
 		o.Home = &goapi.Home{Name: op.home.Name, Kernels: m.kernelsPath(op.home.Group)}
-	}
-	if op.Bound.Unlowered[bind.C] == nil {
-		for _, v := range op.Bound.Op.Variants {
-			for _, k := range v.Kernels {
-				o.C = append(o.C, k.Symbol)
-			}
-		}
 	}
 	if op.Grad != nil {
 		o.Grad = gradOf(op.Grad)

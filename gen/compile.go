@@ -61,11 +61,18 @@ func (r *Result) sharedFiles() []out.File {
 }
 
 // FilesOf returns the files that the specs at the given paths give, or those
-// below them where a path is a folder, and the files that all specs share.
+// below them where a path is a folder, those of the other specs of their groups,
+// which may run C functions of theirs, and the files that all specs share.
 func (r *Result) FilesOf(paths []string) []out.File {
-	files := r.sharedFiles()
+	var groups []string
 	for _, s := range r.Specs {
 		if slices.ContainsFunc(paths, func(p string) bool { return p == s.File || strings.HasPrefix(s.File, p+"/") }) {
+			groups = append(groups, s.Group)
+		}
+	}
+	files := r.sharedFiles()
+	for _, s := range r.Specs {
+		if slices.Contains(groups, s.Group) {
 			files = append(files, s.Files...)
 		}
 	}

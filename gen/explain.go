@@ -62,7 +62,7 @@ func (r *Result) Explain(name string, stage Stage, dtype, static string) ([]byte
 		}
 		return []byte(plan.Format(op.Bound.Plans[i])), nil
 	case StageIR:
-		return s.explainIR(op, i), nil
+		return r.explainIR(s, op, i), nil
 	}
 	return s.file(stage)
 }
@@ -117,23 +117,32 @@ func collect[E any](list []E, f func(E) string) []string {
 }
 
 // explainIR formats the lowered kernels of variant i of op.
-func (s *Spec) explainIR(op *Op, i int) []byte {
+func (r *Result) explainIR(s *Spec, op *Op, i int) []byte {
 	var c, msl []*ir.Func // equal kernels are one function, maybe that of another op
-	for _, r := range s.bound() {
-		c, msl = append(c, r.C...), append(msl, r.MSL...)
+	for _, other := range r.Specs {
+		for _, b := range other.bound() {
+			c = append(c, b.C...)
+			if other == s {
+				msl = append(msl, b.MSL...)
+			}
+		}
 	}
 	var b bytes.Buffer
 	for _, target := range []struct {
-		name  bind.Target
-		funcs []*ir.Func
-	}{{bind.C, c}, {bind.MSL, msl}} {
+		name   bind.Target
+		funcs  []*ir.Func
+		symbol func(k bind.Kernel) string
+	}{
+		{bind.C, c, func(k bind.Kernel) string { return k.C }},
+		{bind.MSL, msl, func(k bind.Kernel) string { return k.Symbol }},
+	} {
 		if err := op.Bound.Unlowered[target.name]; err != nil {
 			fmt.Fprintf(&b, "%s: not lowered: %v\n\n", target.name, err)
 			continue
 		}
 		for _, k := range op.Bound.Op.Variants[i].Kernels {
 			for _, f := range target.funcs {
-				if f.Symbol == k.Symbol {
+				if f.Symbol == target.symbol(k) {
 					fmt.Fprintf(&b, "%s:\n%s\n", target.name, ir.Format(f))
 				}
 			}

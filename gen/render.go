@@ -38,6 +38,13 @@ func (m *Module) bindAll(specs []*Spec, pos func(file string) diag.Pos) (diag.Li
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	groups := map[string][]*bind.Result{}
+	for _, s := range specs {
+		groups[s.Group] = append(groups[s.Group], s.bound()...)
+	}
+	for _, ops := range groups {
+		bind.ShareC(ops)
+	}
 	for _, s := range specs {
 		for _, g := range s.gradients() {
 			if g.home != nil {
@@ -109,14 +116,14 @@ type kernelGroup struct {
 
 // addSource adds the C kernels of s to its group.
 func (m *Module) addSource(groups []*kernelGroup, s *Spec) []*kernelGroup {
+	if !s.hasC() {
+		return groups
+	}
 	c := goapi.CSource{Spec: s.Name, File: s.cFile(), Alone: s.Raw != nil, Hash: m.sourceID(s) + "_hash"}
 	for _, op := range s.all() {
 		for _, f := range op.cFuncs() {
 			c.Symbols = append(c.Symbols, f.Symbol)
 		}
-	}
-	if len(c.Symbols) == 0 {
-		return groups
 	}
 	i := slices.IndexFunc(groups, func(g *kernelGroup) bool { return g.group == s.Group })
 	if i < 0 {
@@ -231,7 +238,7 @@ func (m *Module) renderSpec(s *Spec) ([]out.File, error) {
 // renderKernels renders the sources of the kernels of one spec.
 func (m *Module) renderKernels(s *Spec, base string) ([]out.File, error) {
 	var files []out.File
-	c, err := m.renderC(s, base)
+	c, err := m.RenderC(s)
 	if err != nil {
 		return nil, err
 	}
@@ -257,21 +264,37 @@ func (m *Module) renderKernels(s *Spec, base string) ([]out.File, error) {
 	return append(files, append(refs, m.rawHeader(s, base))...), err
 }
 
-// renderC renders the C source of a spec, nil when no op of it has C kernels.
-func (m *Module) renderC(s *Spec, base string) ([]byte, error) {
+// RenderC renders the C source of a spec, nil when no op of it has C kernels.
+func (m *Module) RenderC(s *Spec) ([]byte, error) {
+	if !s.hasC() {
+		return nil, nil
+	}
+	base := goapi.FileBase(s.Name)
 	if s.Raw != nil {
 		return m.renderRawC(s, base), nil
 	}
-	var funcs []*ir.Func
+	f := &emitc.File{Name: base + emitc.Ext, Spec: s.File, Doc: s.Doc, Hash: s.Hash, ID: m.sourceID(s)}
 	for _, op := range s.all() {
-		funcs = append(funcs, op.cFuncs()...)
+		f.Funcs = append(f.Funcs, op.cFuncs()...)
+		for k := range op.Bound.Kernels {
+			shared := emitc.Shared{Kernel: k.Symbol, Func: k.C}
+			if k.C != "" && k.C != k.Symbol && !slices.Contains(f.Shared, shared) {
+				f.Shared = append(f.Shared, shared)
+			}
+		}
 	}
-	if len(funcs) == 0 {
-		return nil, nil
-	}
-	return emitc.Emit(&emitc.File{
-		Name: base + emitc.Ext, Spec: s.File, Doc: s.Doc, Hash: s.Hash,
-		ID: m.sourceID(s), Funcs: funcs,
+	return emitc.Emit(f)
+}
+
+// hasC reports whether an op of the spec has C kernels.
+func (s *Spec) hasC() bool {
+	return slices.ContainsFunc(s.all(), func(op *Op) bool {
+		for k := range op.Bound.Kernels {
+			if k.C != "" {
+				return true
+			}
+		}
+		return false
 	})
 }
 

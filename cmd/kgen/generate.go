@@ -8,7 +8,7 @@ import (
 )
 
 type generateCmd struct {
-	Path []string `arg:"" optional:"" help:"Write only the files of these specs or folders of specs, and the files that all specs share."`
+	Path []string `arg:"" optional:"" help:"Write only the files of the groups of these specs or folders of specs, and the files that all specs share."`
 }
 
 // Help is shown by kgen generate --help.

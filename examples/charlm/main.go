@@ -13,7 +13,7 @@ import (
 	"os/signal"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
+	"github.com/cheggaaa/pb/v3"
 
 	"github.com/kernelgen/kgen/runtime"
 )
@@ -81,20 +81,12 @@ func run(ctx context.Context, w io.Writer, path string, seed uint64, n, workers 
 
 // train runs n steps behind a progress bar.
 func train(ctx context.Context, t *trainer, n int) error {
-	bar := progressbar.NewOptions(n,
-		progressbar.OptionSetDescription("training"),
-		progressbar.OptionSetWriter(os.Stderr),
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
-		progressbar.OptionThrottle(200*time.Millisecond),
-		progressbar.OptionOnCompletion(func() { fmt.Fprintln(os.Stderr) }),
-	)
+	bar := pb.New(n).SetWriter(os.Stderr).SetTemplate(pb.Full).Set("prefix", "training ").Start()
+	defer bar.Finish()
 	mean := float32(0)
 	for i := 1; i <= n; i++ {
 		loss, err := t.step(ctx, i)
 		if err != nil {
-			bar.Exit()
-			fmt.Fprintln(os.Stderr)
 			return err
 		}
 		if mean == 0 {
@@ -102,9 +94,9 @@ func train(ctx context.Context, t *trainer, n int) error {
 		}
 		mean += 0.02 * (loss - mean)
 		if i%50 == 0 {
-			bar.Describe(fmt.Sprintf("training, loss %.2f", mean))
+			bar.Set("prefix", fmt.Sprintf("training, loss %.2f ", mean))
 		}
-		bar.Add(1)
+		bar.Increment()
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ type Temp struct {
 
 // Kernel is one launch of a Variant.
 type Kernel struct {
-	Symbol string // C symbol and MSL entry point
+	Symbol string // MSL entry point
+	C      string // symbol of its C function, which may be that of an equal kernel; "" without one
 	// Buffers lists the tensors in slot order. Index i < len(Ins) is input i;
 	// then come the outputs, then the temps.
 	Buffers []Buffer

@@ -1,28 +1,23 @@
 package bind
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kernelgen/kgen/gen/ir"
 )
 
 // Share lets equal kernels of the given ops, which are those of one spec, be one
-// function under the symbol of the first: the kernels between the steps of a
-// gradient are often the same for all storage types, and so are the parts of a
-// list of any length.
+// function under the symbol of the first: a gradient of products multiplies as
+// the op does, its other kernels are often the same for all storage types, and so
+// are the parts of a list of any length.
 func Share(ops []*Result) {
 	first := map[string]string{}
 	for _, r := range ops {
 		if len(r.Raw) > 0 || len(r.Unlowered) > 0 {
 			continue // without both forms there is nothing to compare
 		}
-		for v := range r.Op.Variants {
-			ks := r.Op.Variants[v].Kernels
-			for k := range ks {
-				ks[k].Symbol = r.share(first, ks[k].Symbol)
-			}
+		for k := range r.Kernels {
+			k.Symbol = r.share(first, k.Symbol)
 		}
 	}
 }
@@ -31,7 +26,7 @@ func Share(ops []*Result) {
 // symbol, which it drops when it is another one.
 func (r *Result) share(first map[string]string, symbol string) string {
 	c, msl := find(r.C, symbol), find(r.MSL, symbol)
-	key := content(r.C[c]) + content(r.MSL[msl])
+	key := ir.Key(r.C[c]) + ir.Key(r.MSL[msl])
 	if same, ok := first[key]; ok {
 		r.C = slices.Delete(r.C, c, c+1)
 		r.MSL = slices.Delete(r.MSL, msl, msl+1)
@@ -41,20 +36,54 @@ func (r *Result) share(first map[string]string, symbol string) string {
 	return symbol
 }
 
-func find(fs []*ir.Func, symbol string) int {
-	return slices.IndexFunc(fs, func(f *ir.Func) bool { return f.Symbol == symbol })
+// ShareC names the C functions of the given ops, which are those of the specs
+// that are compiled together, and lets equal ones be one function, that of the
+// first: most of the time to build a module goes into them, and the gradient of
+// a fused product is made of plain ones.
+func ShareC(ops []*Result) {
+	first := map[string]string{} // by what it computes
+	named := map[string]string{} // by the symbol of its kernel
+	for _, r := range ops {
+		if r.Unlowered[C] != nil {
+			continue
+		}
+		for k := range r.Kernels {
+			if i := find(r.C, k.Symbol); i >= 0 {
+				named[k.Symbol] = r.shareC(first, i)
+			}
+			k.C = named[k.Symbol]
+		}
+	}
 }
 
-// content is all of f but its symbol. The number by which a fault names a tensor
-// is part of it.
-func content(f *ir.Func) string {
-	var b strings.Builder
-	_, body, _ := strings.Cut(ir.Format(f), "\n")
-	fmt.Fprintf(&b, "%t %t %d\n%s", f.SIMT, f.Guarded, f.Threads, body)
-	ir.WalkStmts(f.Body, func(s ir.Stmt) {
-		if fault, ok := s.(*ir.Fault); ok {
-			fmt.Fprintf(&b, "fault names tensor %d\n", fault.B.Arg)
+// shareC returns the symbol of the first function that equals the i-th of r,
+// which it drops when it is another one.
+func (r *Result) shareC(first map[string]string, i int) string {
+	f := r.C[i]
+	if len(r.Raw) > 0 {
+		return f.Symbol // its text is not known here
+	}
+	key := ir.Key(f)
+	if same, ok := first[key]; ok && same != f.Symbol {
+		r.C = slices.Delete(r.C, i, i+1)
+		return same
+	}
+	first[key] = f.Symbol
+	return f.Symbol
+}
+
+// Kernels yields the kernels of all variants.
+func (r *Result) Kernels(yield func(*Kernel) bool) {
+	for v := range r.Op.Variants {
+		ks := r.Op.Variants[v].Kernels
+		for i := range ks {
+			if !yield(&ks[i]) {
+				return
+			}
 		}
-	})
-	return b.String()
+	}
+}
+
+func find(fs []*ir.Func, symbol string) int {
+	return slices.IndexFunc(fs, func(f *ir.Func) bool { return f.Symbol == symbol })
 }

@@ -198,32 +198,6 @@ kernel void kg_dd4f7221_div_grad_f32_2(
 	}
 }
 
-// map kernel for d_a.
-struct kg_dd4f7221_div_grad_f32_3_args {
-	long size_S_;
-	long size_P_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_div_grad_f32_3(
-		device const float *d_y_ [[buffer(0)]],
-		device const float *b_ [[buffer(1)]],
-		device float *d_a_ [[buffer(2)]],
-		constant kg_dd4f7221_div_grad_f32_3_args &args [[buffer(3)]],
-		device kg_fault *fault [[buffer(4)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		d_a_[p_ * size_S_ + s_] = d_y_[p_ * size_S_ + s_] / b_[s_];
-	}
-}
-
 // rows kernel for d_b_part_block.
 struct kg_dd4f7221_div_grad_f16_1_args {
 	long size_S_;
@@ -309,32 +283,6 @@ kernel void kg_dd4f7221_div_grad_f16_2(
 	}
 }
 
-// map kernel for d_a.
-struct kg_dd4f7221_div_grad_f16_3_args {
-	long size_S_;
-	long size_P_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_div_grad_f16_3(
-		device const half *d_y_ [[buffer(0)]],
-		device const half *b_ [[buffer(1)]],
-		device half *d_a_ [[buffer(2)]],
-		constant kg_dd4f7221_div_grad_f16_3_args &args [[buffer(3)]],
-		device kg_fault *fault [[buffer(4)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		d_a_[p_ * size_S_ + s_] = half(float(d_y_[p_ * size_S_ + s_]) / float(b_[s_]));
-	}
-}
-
 // rows kernel for d_b_part_block.
 struct kg_dd4f7221_div_grad_bf16_1_args {
 	long size_S_;
@@ -417,31 +365,5 @@ kernel void kg_dd4f7221_div_grad_bf16_2(
 	if (thread_ < columns_) {
 		const float b_2_ = kg_from_bf16(b_[s_]);
 		d_b_[s_] = kg_to_bf16(-(d_b_part_ / b_2_ / b_2_));
-	}
-}
-
-// map kernel for d_a.
-struct kg_dd4f7221_div_grad_bf16_3_args {
-	long size_S_;
-	long size_P_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_div_grad_bf16_3(
-		device const ushort *d_y_ [[buffer(0)]],
-		device const ushort *b_ [[buffer(1)]],
-		device ushort *d_a_ [[buffer(2)]],
-		constant kg_dd4f7221_div_grad_bf16_3_args &args [[buffer(3)]],
-		device kg_fault *fault [[buffer(4)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	const int size_S_ = int(args.size_S_);
-	const int size_P_ = int(args.size_P_);
-	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(d_y_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
 	}
 }

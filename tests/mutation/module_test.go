@@ -11,9 +11,7 @@ import (
 	"testing"
 
 	"github.com/kernelgen/kgen/gen"
-	"github.com/kernelgen/kgen/gen/bind"
 	emitc "github.com/kernelgen/kgen/gen/emit/c"
-	"github.com/kernelgen/kgen/gen/ir"
 	"github.com/kernelgen/kgen/gen/out"
 )
 
@@ -98,14 +96,7 @@ func (m *module) source(t *testing.T, s *gen.Spec, files []out.File) (int, []byt
 	if i < 0 {
 		t.Fatalf("%s gives no file %s", s.File, base)
 	}
-	var funcs []*ir.Func
-	for _, op := range ops(s) {
-		funcs = append(funcs, op.Bound.C...)
-	}
-	text, err := emitc.Emit(&emitc.File{
-		Name: base, Spec: s.File, Doc: s.Doc, Hash: s.Hash,
-		ID: bind.Prefix(m.OpsPath()) + "_" + s.Name, Funcs: funcs,
-	})
+	text, err := m.RenderC(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package mutation
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +17,14 @@ type variant struct {
 
 // variants returns all variants of all ops in a fixed order.
 func variants(res *gen.Result) []*variant {
+	functions := map[string]*ir.Func{}
+	for _, s := range res.Specs {
+		for _, op := range ops(s) {
+			for _, f := range op.Bound.C {
+				functions[f.Symbol] = f
+			}
+		}
+	}
 	var list []*variant
 	for _, s := range res.Specs {
 		for i, op := range ops(s) {
@@ -28,8 +35,7 @@ func variants(res *gen.Result) []*variant {
 			for _, v := range op.Bound.Op.Variants {
 				x := &variant{test: test + types(v.Ins) + "-" + types(v.Outs)}
 				for _, k := range v.Kernels {
-					at := slices.IndexFunc(op.Bound.C, func(f *ir.Func) bool { return f.Symbol == k.Symbol })
-					x.kernels = append(x.kernels, op.Bound.C[at])
+					x.kernels = append(x.kernels, functions[k.C])
 				}
 				list = append(list, x)
 			}

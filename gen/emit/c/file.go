@@ -74,13 +74,17 @@ func Group(names []string) []byte {
 
 // File holds the kernels of one spec.
 type File struct {
-	Name  string // file name, by which it includes itself
-	Spec  string // path of the spec
-	Doc   string
-	Hash  uint64 // of the spec
-	ID    string // prefix of the symbol that holds the hash
-	Funcs []*ir.Func
+	Name   string // file name, by which it includes itself
+	Spec   string // path of the spec
+	Doc    string
+	Hash   uint64 // of the spec
+	ID     string // prefix of the symbol that holds the hash
+	Funcs  []*ir.Func
+	Shared []Shared
 }
+
+// Shared is a kernel that equals another one, whose function it runs.
+type Shared struct{ Kernel, Func string }
 
 // Emit prints f.
 func Emit(f *File) ([]byte, error) {
@@ -93,6 +97,11 @@ func Emit(f *File) ([]byte, error) {
 	fmt.Fprintf(&b, "const uint64_t %s_hash = 0x%016xULL;\n\n", f.ID, f.Hash)
 	for _, fn := range f.Funcs {
 		writeArgs(&b, fn)
+	}
+	writeShared(&b, f.Shared)
+	if len(f.Funcs) == 0 {
+		b.WriteString("#endif // KG_ISA\n")
+		return b.Bytes(), nil
 	}
 	fmt.Fprintf(&b, "#define KG_SELF %q\n#include \"kgen_isa.h\" // compiles the part below for each instruction set\n\n", f.Name)
 	for _, fn := range f.Funcs {
@@ -110,6 +119,18 @@ func Emit(f *File) ([]byte, error) {
 	}
 	b.WriteString("\n#endif // KG_ISA\n")
 	return b.Bytes(), nil
+}
+
+// writeShared says which kernels have no function of their own.
+func writeShared(b *bytes.Buffer, list []Shared) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("// These kernels equal others and run their functions:\n")
+	for _, s := range list {
+		fmt.Fprintf(b, "//   %s runs %s\n", s.Kernel, s.Func)
+	}
+	b.WriteString("\n")
 }
 
 func wrap(text string, width int) []string {

@@ -1,6 +1,8 @@
 package goapi
 
 import (
+	"slices"
+
 	"github.com/kernelgen/kgen/gen/bind"
 	"github.com/kernelgen/kgen/gen/emit/goref"
 	"github.com/kernelgen/kgen/gen/expr"
@@ -69,11 +71,17 @@ type Op struct {
 	Bound      *bind.Op
 	Var        string   // Go variable that holds the descriptor
 	Refs       []string // name of the Go reference function of each variant
-	C          []string // symbols that have a C function
 	Grad       *Grad    // nil when there is no gradient
 	Accumulate string   // variable of the op that adds cotangents; "" for none
 	Fusible    bool     // is the last call of a Fusion
 	Home       *Home    // the spec whose kernels the op runs; nil when it has its own
+}
+
+// hasC reports whether the op runs C functions.
+func (op *Op) hasC() bool {
+	return slices.ContainsFunc(op.Bound.Variants, func(v bind.Variant) bool {
+		return slices.ContainsFunc(v.Kernels, func(k bind.Kernel) bool { return k.C != "" })
+	})
 }
 
 // Home is a spec whose kernels and references another one's op runs.

@@ -2,7 +2,6 @@ package goapi
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -30,7 +29,7 @@ func descriptor(f *File, op *Op, static string) (jen.Code, error) {
 		field("Name", jen.Lit(op.Bound.Name)),
 		field("Hash", jen.Op(fmt.Sprintf("%#016x", op.Bound.Hash))),
 	}
-	if len(op.C) > 0 {
+	if op.hasC() {
 		fields = append(fields, field("Built", jen.Qual(home.Kernels, hashName(home.Name))))
 	}
 	fields = append(fields,
@@ -170,8 +169,8 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 			field("Block", flat(jen.Index().Add(rt("Field")), collect(k.Block, blockField)...)),
 			field("BlockBytes", jen.Lit(k.BlockBytes)))
 	}
-	if slices.Contains(d.op.C, k.Symbol) {
-		fields = append(fields, field("CPU", cpuLaunch(k.CPU)), field("C", jen.Qual(d.kernels, pointerName(k.Symbol))))
+	if k.C != "" {
+		fields = append(fields, field("CPU", cpuLaunch(k.CPU)), field("C", jen.Qual(d.kernels, pointerName(k.C))))
 	}
 	if k.GPU.Threads > 0 {
 		fields = append(fields, field("GPU", gpuLaunch(k.GPU)))

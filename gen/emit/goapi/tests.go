@@ -17,7 +17,7 @@ func Tests(f *File) ([]byte, error) {
 	file := newFile(f.Package, f.Spec)
 	file.ImportName(optestPath, "optest")
 	tested := slices.DeleteFunc(slices.Clone(f.Funcs), func(fn *Func) bool {
-		return fn.Gradient || slices.ContainsFunc(fn.Ops, func(op *Op) bool { return len(op.C) == 0 })
+		return fn.Gradient || slices.ContainsFunc(fn.Ops, func(op *Op) bool { return !op.hasC() })
 	})
 	if len(tested) == 0 {
 		return nil, nil

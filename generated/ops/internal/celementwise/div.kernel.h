@@ -36,22 +36,12 @@ typedef struct {
 typedef struct {
 	int64_t size_S_;
 	int64_t size_P_;
-} kg_dd4f7221_div_grad_f32_3_args;
-
-typedef struct {
-	int64_t size_S_;
-	int64_t size_P_;
 } kg_dd4f7221_div_grad_f16_1_args;
 
 typedef struct {
 	int64_t size_S_;
 	int64_t size_P_sums_;
 } kg_dd4f7221_div_grad_f16_2_args;
-
-typedef struct {
-	int64_t size_S_;
-	int64_t size_P_;
-} kg_dd4f7221_div_grad_f16_3_args;
 
 typedef struct {
 	int64_t size_S_;
@@ -63,11 +53,6 @@ typedef struct {
 	int64_t size_P_sums_;
 } kg_dd4f7221_div_grad_bf16_2_args;
 
-typedef struct {
-	int64_t size_S_;
-	int64_t size_P_;
-} kg_dd4f7221_div_grad_bf16_3_args;
-
 #define KG_SELF "div.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
@@ -76,13 +61,10 @@ KG_DISPATCH(kg_dd4f7221_div_f16)
 KG_DISPATCH(kg_dd4f7221_div_bf16)
 KG_DISPATCH(kg_dd4f7221_div_grad_f32_1)
 KG_DISPATCH(kg_dd4f7221_div_grad_f32_2)
-KG_DISPATCH(kg_dd4f7221_div_grad_f32_3)
 KG_DISPATCH(kg_dd4f7221_div_grad_f16_1)
 KG_DISPATCH(kg_dd4f7221_div_grad_f16_2)
-KG_DISPATCH(kg_dd4f7221_div_grad_f16_3)
 KG_DISPATCH(kg_dd4f7221_div_grad_bf16_1)
 KG_DISPATCH(kg_dd4f7221_div_grad_bf16_2)
-KG_DISPATCH(kg_dd4f7221_div_grad_bf16_3)
 
 #else // KG_ISA
 
@@ -276,44 +258,6 @@ static void KG_NAME(kg_dd4f7221_div_grad_f32_2)(const kg_call *call, int64_t lo,
 	}
 }
 
-// map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_div_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	float *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_div_grad_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		if (args->size_S_ == 1) {
-			int64_t d_ = from_;
-			const float b_2_ = kg_ld_f32(b_);
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f32(d_a_ + d_ * args->size_S_ + 0, kg_load_f32(d_y_ + d_ * args->size_S_ + 0) / kg_splat(b_2_));
-			}
-			if (d_ < to_) {
-				kg_storen_f32(d_a_ + d_ * args->size_S_ + 0, kg_loadn_f32(d_y_ + d_ * args->size_S_ + 0, to_ - d_) / kg_splat(b_2_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_P_ = from_; i_P_ < to_; i_P_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_P_ * args->size_S_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f32(d_a_ + at_ + d_2_, kg_load_f32(d_y_ + at_ + d_2_) / kg_load_f32(b_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f32(d_a_ + at_ + d_2_, kg_loadn_f32(d_y_ + at_ + d_2_, to_2_ - d_2_) / kg_loadn_f32(b_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
-	}
-}
-
 // rows kernel for d_b_part_block.
 static void KG_NAME(kg_dd4f7221_div_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -390,44 +334,6 @@ static void KG_NAME(kg_dd4f7221_div_grad_f16_2)(const kg_call *call, int64_t lo,
 	}
 }
 
-// map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_div_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	const kg_f16 *restrict b_ = call->buf[1];
-	kg_f16 *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_div_grad_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		if (args->size_S_ == 1) {
-			int64_t d_ = from_;
-			const float b_2_ = kg_ld_f16(b_);
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_a_ + d_ * args->size_S_ + 0, kg_load_f16(d_y_ + d_ * args->size_S_ + 0) / kg_splat(b_2_));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_a_ + d_ * args->size_S_ + 0, kg_loadn_f16(d_y_ + d_ * args->size_S_ + 0, to_ - d_) / kg_splat(b_2_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_P_ = from_; i_P_ < to_; i_P_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_P_ * args->size_S_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_a_ + at_ + d_2_, kg_load_f16(d_y_ + at_ + d_2_) / kg_load_f16(b_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_a_ + at_ + d_2_, kg_loadn_f16(d_y_ + at_ + d_2_, to_2_ - d_2_) / kg_loadn_f16(b_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
-	}
-}
-
 // rows kernel for d_b_part_block.
 static void KG_NAME(kg_dd4f7221_div_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
@@ -500,44 +406,6 @@ static void KG_NAME(kg_dd4f7221_div_grad_bf16_2)(const kg_call *call, int64_t lo
 			}
 			const vf b_3_ = kg_loadn_bf16(b_ + d_, to_ - d_);
 			kg_storen_bf16(d_b_ + d_, -(d_b_part_3_ / b_3_ / b_3_), to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_div_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	const kg_bf16 *restrict b_ = call->buf[1];
-	kg_bf16 *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_div_grad_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		if (args->size_S_ == 1) {
-			int64_t d_ = from_;
-			const float b_2_ = kg_ld_bf16(b_);
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_a_ + d_ * args->size_S_ + 0, kg_load_bf16(d_y_ + d_ * args->size_S_ + 0) / kg_splat(b_2_));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_a_ + d_ * args->size_S_ + 0, kg_loadn_bf16(d_y_ + d_ * args->size_S_ + 0, to_ - d_) / kg_splat(b_2_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_P_ = from_; i_P_ < to_; i_P_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_P_ * args->size_S_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_a_ + at_ + d_2_, kg_load_bf16(d_y_ + at_ + d_2_) / kg_load_bf16(b_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_a_ + at_ + d_2_, kg_loadn_bf16(d_y_ + at_ + d_2_, to_2_ - d_2_) / kg_loadn_bf16(b_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
 		}
 	}
 }

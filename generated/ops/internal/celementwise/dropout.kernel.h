@@ -33,36 +33,12 @@ typedef struct {
 	float p_;
 } kg_dd4f7221_dropout_bf16_args;
 
-typedef struct {
-	int64_t size_P_;
-	uint64_t seed_;
-	uint64_t offset_;
-	float p_;
-} kg_dd4f7221_dropout_grad_f32_args;
-
-typedef struct {
-	int64_t size_P_;
-	uint64_t seed_;
-	uint64_t offset_;
-	float p_;
-} kg_dd4f7221_dropout_grad_f16_args;
-
-typedef struct {
-	int64_t size_P_;
-	uint64_t seed_;
-	uint64_t offset_;
-	float p_;
-} kg_dd4f7221_dropout_grad_bf16_args;
-
 #define KG_SELF "dropout.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
 KG_DISPATCH(kg_dd4f7221_dropout_f32)
 KG_DISPATCH(kg_dd4f7221_dropout_f16)
 KG_DISPATCH(kg_dd4f7221_dropout_bf16)
-KG_DISPATCH(kg_dd4f7221_dropout_grad_f32)
-KG_DISPATCH(kg_dd4f7221_dropout_grad_f16)
-KG_DISPATCH(kg_dd4f7221_dropout_grad_bf16)
 
 #else // KG_ISA
 
@@ -125,69 +101,6 @@ static void KG_NAME(kg_dd4f7221_dropout_bf16)(const kg_call *call, int64_t lo, i
 		}
 		if (d_ < to_) {
 			kg_storen_bf16(y_ + d_, kg_select(kg_uniform(kg_philox_at(args->seed_, (uint64_t)d_ + args->offset_)) < kg_splat(t_), kg_splat(0.0f), kg_loadn_bf16(x_ + d_, to_ - d_) * kg_splat(t_2_)), to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_x.
-static void KG_NAME(kg_dd4f7221_dropout_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_ = call->buf[1];
-	const kg_dd4f7221_dropout_grad_f32_args *args = call->block;
-	(void)args;
-	const float t_ = args->p_;
-	const float t_2_ = 1.0f / (1.0f - t_);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_x_ + d_, kg_select(kg_uniform(kg_philox_at(args->seed_, (uint64_t)d_ + args->offset_)) < kg_splat(t_), kg_splat(0.0f), kg_load_f32(d_y_ + d_) * kg_splat(t_2_)));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_x_ + d_, kg_select(kg_uniform(kg_philox_at(args->seed_, (uint64_t)d_ + args->offset_)) < kg_splat(t_), kg_splat(0.0f), kg_loadn_f32(d_y_ + d_, to_ - d_) * kg_splat(t_2_)), to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_x.
-static void KG_NAME(kg_dd4f7221_dropout_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_ = call->buf[1];
-	const kg_dd4f7221_dropout_grad_f16_args *args = call->block;
-	(void)args;
-	const float t_ = args->p_;
-	const float t_2_ = 1.0f / (1.0f - t_);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f16(d_x_ + d_, kg_select(kg_uniform(kg_philox_at(args->seed_, (uint64_t)d_ + args->offset_)) < kg_splat(t_), kg_splat(0.0f), kg_load_f16(d_y_ + d_) * kg_splat(t_2_)));
-		}
-		if (d_ < to_) {
-			kg_storen_f16(d_x_ + d_, kg_select(kg_uniform(kg_philox_at(args->seed_, (uint64_t)d_ + args->offset_)) < kg_splat(t_), kg_splat(0.0f), kg_loadn_f16(d_y_ + d_, to_ - d_) * kg_splat(t_2_)), to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_x.
-static void KG_NAME(kg_dd4f7221_dropout_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_ = call->buf[1];
-	const kg_dd4f7221_dropout_grad_bf16_args *args = call->block;
-	(void)args;
-	const float t_ = args->p_;
-	const float t_2_ = 1.0f / (1.0f - t_);
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_P_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_bf16(d_x_ + d_, kg_select(kg_uniform(kg_philox_at(args->seed_, (uint64_t)d_ + args->offset_)) < kg_splat(t_), kg_splat(0.0f), kg_load_bf16(d_y_ + d_) * kg_splat(t_2_)));
-		}
-		if (d_ < to_) {
-			kg_storen_bf16(d_x_ + d_, kg_select(kg_uniform(kg_philox_at(args->seed_, (uint64_t)d_ + args->offset_)) < kg_splat(t_), kg_splat(0.0f), kg_loadn_bf16(d_y_ + d_, to_ - d_) * kg_splat(t_2_)), to_ - d_);
 		}
 	}
 }

@@ -49,18 +49,6 @@ void kg_dd4f7221_add_scalar_grad_f32(const struct kg_call *call, int64_t lo, int
 void kg_dd4f7221_add_scalar_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_add_scalar_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_bias_add_hash;
-void kg_dd4f7221_bias_add_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_bias_add_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_clamp_hash;
 void kg_dd4f7221_clamp_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_clamp_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -74,20 +62,14 @@ void kg_dd4f7221_div_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_div_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_div_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_div_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_div_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_dropout_hash;
 void kg_dd4f7221_dropout_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dropout_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_dropout_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_dropout_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_dropout_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_dropout_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_erf_hash;
 void kg_dd4f7221_erf_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_erf_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -127,55 +109,34 @@ extern const uint64_t kg_dd4f7221_mask_zero_hash;
 void kg_dd4f7221_mask_zero_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mask_zero_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mask_zero_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mask_zero_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mask_zero_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mask_zero_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_maximum_hash;
 void kg_dd4f7221_maximum_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_maximum_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_maximum_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_maximum_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_maximum_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_minimum_hash;
 void kg_dd4f7221_minimum_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_minimum_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_minimum_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_minimum_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_minimum_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_mul_hash;
 void kg_dd4f7221_mul_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mul_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mul_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_mul_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_neg_hash;
 void kg_dd4f7221_neg_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_neg_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_neg_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_neg_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_neg_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_neg_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_pow_hash;
 void kg_dd4f7221_pow_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pow_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -243,15 +204,9 @@ extern const uint64_t kg_dd4f7221_sub_hash;
 void kg_dd4f7221_sub_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sub_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sub_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sub_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sub_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sub_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sub_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sub_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_swiglu_hash;
 void kg_dd4f7221_swiglu_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_swiglu_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -306,18 +261,6 @@ var (
 	AddScalarGradF32          = unsafe.Pointer(C.kg_dd4f7221_add_scalar_grad_f32)
 	AddScalarGradF16          = unsafe.Pointer(C.kg_dd4f7221_add_scalar_grad_f16)
 	AddScalarGradBF16         = unsafe.Pointer(C.kg_dd4f7221_add_scalar_grad_bf16)
-	BiasAddF32                = unsafe.Pointer(C.kg_dd4f7221_bias_add_f32)
-	BiasAddF16                = unsafe.Pointer(C.kg_dd4f7221_bias_add_f16)
-	BiasAddBF16               = unsafe.Pointer(C.kg_dd4f7221_bias_add_bf16)
-	BiasAddGradF321           = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_f32_1)
-	BiasAddGradF322           = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_f32_2)
-	BiasAddGradF323           = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_f32_3)
-	BiasAddGradF161           = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_f16_1)
-	BiasAddGradF162           = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_f16_2)
-	BiasAddGradF163           = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_f16_3)
-	BiasAddGradBF161          = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_bf16_1)
-	BiasAddGradBF162          = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_bf16_2)
-	BiasAddGradBF163          = unsafe.Pointer(C.kg_dd4f7221_bias_add_grad_bf16_3)
 	ClampF32                  = unsafe.Pointer(C.kg_dd4f7221_clamp_f32)
 	ClampF16                  = unsafe.Pointer(C.kg_dd4f7221_clamp_f16)
 	ClampBF16                 = unsafe.Pointer(C.kg_dd4f7221_clamp_bf16)
@@ -329,19 +272,13 @@ var (
 	DivBF16                   = unsafe.Pointer(C.kg_dd4f7221_div_bf16)
 	DivGradF321               = unsafe.Pointer(C.kg_dd4f7221_div_grad_f32_1)
 	DivGradF322               = unsafe.Pointer(C.kg_dd4f7221_div_grad_f32_2)
-	DivGradF323               = unsafe.Pointer(C.kg_dd4f7221_div_grad_f32_3)
 	DivGradF161               = unsafe.Pointer(C.kg_dd4f7221_div_grad_f16_1)
 	DivGradF162               = unsafe.Pointer(C.kg_dd4f7221_div_grad_f16_2)
-	DivGradF163               = unsafe.Pointer(C.kg_dd4f7221_div_grad_f16_3)
 	DivGradBF161              = unsafe.Pointer(C.kg_dd4f7221_div_grad_bf16_1)
 	DivGradBF162              = unsafe.Pointer(C.kg_dd4f7221_div_grad_bf16_2)
-	DivGradBF163              = unsafe.Pointer(C.kg_dd4f7221_div_grad_bf16_3)
 	DropoutF32                = unsafe.Pointer(C.kg_dd4f7221_dropout_f32)
 	DropoutF16                = unsafe.Pointer(C.kg_dd4f7221_dropout_f16)
 	DropoutBF16               = unsafe.Pointer(C.kg_dd4f7221_dropout_bf16)
-	DropoutGradF32            = unsafe.Pointer(C.kg_dd4f7221_dropout_grad_f32)
-	DropoutGradF16            = unsafe.Pointer(C.kg_dd4f7221_dropout_grad_f16)
-	DropoutGradBF16           = unsafe.Pointer(C.kg_dd4f7221_dropout_grad_bf16)
 	ErfF32                    = unsafe.Pointer(C.kg_dd4f7221_erf_f32)
 	ErfF16                    = unsafe.Pointer(C.kg_dd4f7221_erf_f16)
 	ErfBF16                   = unsafe.Pointer(C.kg_dd4f7221_erf_bf16)
@@ -375,51 +312,30 @@ var (
 	MaskZeroF32               = unsafe.Pointer(C.kg_dd4f7221_mask_zero_f32)
 	MaskZeroF16               = unsafe.Pointer(C.kg_dd4f7221_mask_zero_f16)
 	MaskZeroBF16              = unsafe.Pointer(C.kg_dd4f7221_mask_zero_bf16)
-	MaskZeroGradF32           = unsafe.Pointer(C.kg_dd4f7221_mask_zero_grad_f32)
-	MaskZeroGradF16           = unsafe.Pointer(C.kg_dd4f7221_mask_zero_grad_f16)
-	MaskZeroGradBF16          = unsafe.Pointer(C.kg_dd4f7221_mask_zero_grad_bf16)
 	MaximumF32                = unsafe.Pointer(C.kg_dd4f7221_maximum_f32)
 	MaximumF16                = unsafe.Pointer(C.kg_dd4f7221_maximum_f16)
 	MaximumBF16               = unsafe.Pointer(C.kg_dd4f7221_maximum_bf16)
 	MaximumGradF321           = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_f32_1)
-	MaximumGradF322           = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_f32_2)
 	MaximumGradF323           = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_f32_3)
 	MaximumGradF161           = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_f16_1)
-	MaximumGradF162           = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_f16_2)
 	MaximumGradF163           = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_f16_3)
 	MaximumGradBF161          = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_bf16_1)
-	MaximumGradBF162          = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_bf16_2)
 	MaximumGradBF163          = unsafe.Pointer(C.kg_dd4f7221_maximum_grad_bf16_3)
 	MinimumF32                = unsafe.Pointer(C.kg_dd4f7221_minimum_f32)
 	MinimumF16                = unsafe.Pointer(C.kg_dd4f7221_minimum_f16)
 	MinimumBF16               = unsafe.Pointer(C.kg_dd4f7221_minimum_bf16)
 	MinimumGradF321           = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_f32_1)
-	MinimumGradF322           = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_f32_2)
 	MinimumGradF323           = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_f32_3)
 	MinimumGradF161           = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_f16_1)
-	MinimumGradF162           = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_f16_2)
 	MinimumGradF163           = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_f16_3)
 	MinimumGradBF161          = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_bf16_1)
-	MinimumGradBF162          = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_bf16_2)
 	MinimumGradBF163          = unsafe.Pointer(C.kg_dd4f7221_minimum_grad_bf16_3)
 	MulF32                    = unsafe.Pointer(C.kg_dd4f7221_mul_f32)
 	MulF16                    = unsafe.Pointer(C.kg_dd4f7221_mul_f16)
 	MulBF16                   = unsafe.Pointer(C.kg_dd4f7221_mul_bf16)
-	MulGradF321               = unsafe.Pointer(C.kg_dd4f7221_mul_grad_f32_1)
-	MulGradF322               = unsafe.Pointer(C.kg_dd4f7221_mul_grad_f32_2)
-	MulGradF323               = unsafe.Pointer(C.kg_dd4f7221_mul_grad_f32_3)
-	MulGradF161               = unsafe.Pointer(C.kg_dd4f7221_mul_grad_f16_1)
-	MulGradF162               = unsafe.Pointer(C.kg_dd4f7221_mul_grad_f16_2)
-	MulGradF163               = unsafe.Pointer(C.kg_dd4f7221_mul_grad_f16_3)
-	MulGradBF161              = unsafe.Pointer(C.kg_dd4f7221_mul_grad_bf16_1)
-	MulGradBF162              = unsafe.Pointer(C.kg_dd4f7221_mul_grad_bf16_2)
-	MulGradBF163              = unsafe.Pointer(C.kg_dd4f7221_mul_grad_bf16_3)
 	NegF32                    = unsafe.Pointer(C.kg_dd4f7221_neg_f32)
 	NegF16                    = unsafe.Pointer(C.kg_dd4f7221_neg_f16)
 	NegBF16                   = unsafe.Pointer(C.kg_dd4f7221_neg_bf16)
-	NegGradF32                = unsafe.Pointer(C.kg_dd4f7221_neg_grad_f32)
-	NegGradF16                = unsafe.Pointer(C.kg_dd4f7221_neg_grad_f16)
-	NegGradBF16               = unsafe.Pointer(C.kg_dd4f7221_neg_grad_bf16)
 	PowF32                    = unsafe.Pointer(C.kg_dd4f7221_pow_f32)
 	PowF16                    = unsafe.Pointer(C.kg_dd4f7221_pow_f16)
 	PowBF16                   = unsafe.Pointer(C.kg_dd4f7221_pow_bf16)
@@ -477,15 +393,9 @@ var (
 	SubF32                    = unsafe.Pointer(C.kg_dd4f7221_sub_f32)
 	SubF16                    = unsafe.Pointer(C.kg_dd4f7221_sub_f16)
 	SubBF16                   = unsafe.Pointer(C.kg_dd4f7221_sub_bf16)
-	SubGradF321               = unsafe.Pointer(C.kg_dd4f7221_sub_grad_f32_1)
 	SubGradF322               = unsafe.Pointer(C.kg_dd4f7221_sub_grad_f32_2)
-	SubGradF323               = unsafe.Pointer(C.kg_dd4f7221_sub_grad_f32_3)
-	SubGradF161               = unsafe.Pointer(C.kg_dd4f7221_sub_grad_f16_1)
 	SubGradF162               = unsafe.Pointer(C.kg_dd4f7221_sub_grad_f16_2)
-	SubGradF163               = unsafe.Pointer(C.kg_dd4f7221_sub_grad_f16_3)
-	SubGradBF161              = unsafe.Pointer(C.kg_dd4f7221_sub_grad_bf16_1)
 	SubGradBF162              = unsafe.Pointer(C.kg_dd4f7221_sub_grad_bf16_2)
-	SubGradBF163              = unsafe.Pointer(C.kg_dd4f7221_sub_grad_bf16_3)
 	SwiGLUF32                 = unsafe.Pointer(C.kg_dd4f7221_swiglu_f32)
 	SwiGLUF16                 = unsafe.Pointer(C.kg_dd4f7221_swiglu_f16)
 	SwiGLUBF16                = unsafe.Pointer(C.kg_dd4f7221_swiglu_bf16)

@@ -42,18 +42,6 @@ var (
 	AddScalarGradF32          unsafe.Pointer
 	AddScalarGradF16          unsafe.Pointer
 	AddScalarGradBF16         unsafe.Pointer
-	BiasAddF32                unsafe.Pointer
-	BiasAddF16                unsafe.Pointer
-	BiasAddBF16               unsafe.Pointer
-	BiasAddGradF321           unsafe.Pointer
-	BiasAddGradF322           unsafe.Pointer
-	BiasAddGradF323           unsafe.Pointer
-	BiasAddGradF161           unsafe.Pointer
-	BiasAddGradF162           unsafe.Pointer
-	BiasAddGradF163           unsafe.Pointer
-	BiasAddGradBF161          unsafe.Pointer
-	BiasAddGradBF162          unsafe.Pointer
-	BiasAddGradBF163          unsafe.Pointer
 	ClampF32                  unsafe.Pointer
 	ClampF16                  unsafe.Pointer
 	ClampBF16                 unsafe.Pointer
@@ -65,19 +53,13 @@ var (
 	DivBF16                   unsafe.Pointer
 	DivGradF321               unsafe.Pointer
 	DivGradF322               unsafe.Pointer
-	DivGradF323               unsafe.Pointer
 	DivGradF161               unsafe.Pointer
 	DivGradF162               unsafe.Pointer
-	DivGradF163               unsafe.Pointer
 	DivGradBF161              unsafe.Pointer
 	DivGradBF162              unsafe.Pointer
-	DivGradBF163              unsafe.Pointer
 	DropoutF32                unsafe.Pointer
 	DropoutF16                unsafe.Pointer
 	DropoutBF16               unsafe.Pointer
-	DropoutGradF32            unsafe.Pointer
-	DropoutGradF16            unsafe.Pointer
-	DropoutGradBF16           unsafe.Pointer
 	ErfF32                    unsafe.Pointer
 	ErfF16                    unsafe.Pointer
 	ErfBF16                   unsafe.Pointer
@@ -111,51 +93,30 @@ var (
 	MaskZeroF32               unsafe.Pointer
 	MaskZeroF16               unsafe.Pointer
 	MaskZeroBF16              unsafe.Pointer
-	MaskZeroGradF32           unsafe.Pointer
-	MaskZeroGradF16           unsafe.Pointer
-	MaskZeroGradBF16          unsafe.Pointer
 	MaximumF32                unsafe.Pointer
 	MaximumF16                unsafe.Pointer
 	MaximumBF16               unsafe.Pointer
 	MaximumGradF321           unsafe.Pointer
-	MaximumGradF322           unsafe.Pointer
 	MaximumGradF323           unsafe.Pointer
 	MaximumGradF161           unsafe.Pointer
-	MaximumGradF162           unsafe.Pointer
 	MaximumGradF163           unsafe.Pointer
 	MaximumGradBF161          unsafe.Pointer
-	MaximumGradBF162          unsafe.Pointer
 	MaximumGradBF163          unsafe.Pointer
 	MinimumF32                unsafe.Pointer
 	MinimumF16                unsafe.Pointer
 	MinimumBF16               unsafe.Pointer
 	MinimumGradF321           unsafe.Pointer
-	MinimumGradF322           unsafe.Pointer
 	MinimumGradF323           unsafe.Pointer
 	MinimumGradF161           unsafe.Pointer
-	MinimumGradF162           unsafe.Pointer
 	MinimumGradF163           unsafe.Pointer
 	MinimumGradBF161          unsafe.Pointer
-	MinimumGradBF162          unsafe.Pointer
 	MinimumGradBF163          unsafe.Pointer
 	MulF32                    unsafe.Pointer
 	MulF16                    unsafe.Pointer
 	MulBF16                   unsafe.Pointer
-	MulGradF321               unsafe.Pointer
-	MulGradF322               unsafe.Pointer
-	MulGradF323               unsafe.Pointer
-	MulGradF161               unsafe.Pointer
-	MulGradF162               unsafe.Pointer
-	MulGradF163               unsafe.Pointer
-	MulGradBF161              unsafe.Pointer
-	MulGradBF162              unsafe.Pointer
-	MulGradBF163              unsafe.Pointer
 	NegF32                    unsafe.Pointer
 	NegF16                    unsafe.Pointer
 	NegBF16                   unsafe.Pointer
-	NegGradF32                unsafe.Pointer
-	NegGradF16                unsafe.Pointer
-	NegGradBF16               unsafe.Pointer
 	PowF32                    unsafe.Pointer
 	PowF16                    unsafe.Pointer
 	PowBF16                   unsafe.Pointer
@@ -213,15 +174,9 @@ var (
 	SubF32                    unsafe.Pointer
 	SubF16                    unsafe.Pointer
 	SubBF16                   unsafe.Pointer
-	SubGradF321               unsafe.Pointer
 	SubGradF322               unsafe.Pointer
-	SubGradF323               unsafe.Pointer
-	SubGradF161               unsafe.Pointer
 	SubGradF162               unsafe.Pointer
-	SubGradF163               unsafe.Pointer
-	SubGradBF161              unsafe.Pointer
 	SubGradBF162              unsafe.Pointer
-	SubGradBF163              unsafe.Pointer
 	SwiGLUF32                 unsafe.Pointer
 	SwiGLUF16                 unsafe.Pointer
 	SwiGLUBF16                unsafe.Pointer

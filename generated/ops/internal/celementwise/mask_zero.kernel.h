@@ -28,33 +28,12 @@ typedef struct {
 	int64_t size_B_;
 } kg_dd4f7221_mask_zero_bf16_args;
 
-typedef struct {
-	int64_t size_D_;
-	int64_t size_L_;
-	int64_t size_B_;
-} kg_dd4f7221_mask_zero_grad_f32_args;
-
-typedef struct {
-	int64_t size_D_;
-	int64_t size_L_;
-	int64_t size_B_;
-} kg_dd4f7221_mask_zero_grad_f16_args;
-
-typedef struct {
-	int64_t size_D_;
-	int64_t size_L_;
-	int64_t size_B_;
-} kg_dd4f7221_mask_zero_grad_bf16_args;
-
 #define KG_SELF "mask_zero.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
 KG_DISPATCH(kg_dd4f7221_mask_zero_f32)
 KG_DISPATCH(kg_dd4f7221_mask_zero_f16)
 KG_DISPATCH(kg_dd4f7221_mask_zero_bf16)
-KG_DISPATCH(kg_dd4f7221_mask_zero_grad_f32)
-KG_DISPATCH(kg_dd4f7221_mask_zero_grad_f16)
-KG_DISPATCH(kg_dd4f7221_mask_zero_grad_bf16)
 
 #else // KG_ISA
 
@@ -134,87 +113,6 @@ static void KG_NAME(kg_dd4f7221_mask_zero_bf16)(const kg_call *call, int64_t lo,
 				kg_move_16(z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
 			} else {
 				kg_repeat_bf16(z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
-			}
-		}
-	}
-}
-
-// map kernel for d_y.
-static void KG_NAME(kg_dd4f7221_mask_zero_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const uint8_t *restrict mask_ = call->buf[0];
-	const float *restrict d_z_ = call->buf[1];
-	float *restrict d_y_ = call->buf[2];
-	const kg_dd4f7221_mask_zero_grad_f32_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_L_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_L_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_ = i_4_ * args->size_L_;
-		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
-				kg_move_32(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, d_z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
-			} else {
-				kg_repeat_f32(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
-			}
-		}
-	}
-}
-
-// map kernel for d_y.
-static void KG_NAME(kg_dd4f7221_mask_zero_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const uint8_t *restrict mask_ = call->buf[0];
-	const kg_f16 *restrict d_z_ = call->buf[1];
-	kg_f16 *restrict d_y_ = call->buf[2];
-	const kg_dd4f7221_mask_zero_grad_f16_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_L_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_L_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_ = i_4_ * args->size_L_;
-		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
-				kg_move_16(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, d_z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
-			} else {
-				kg_repeat_f16(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
-			}
-		}
-	}
-}
-
-// map kernel for d_y.
-static void KG_NAME(kg_dd4f7221_mask_zero_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const uint8_t *restrict mask_ = call->buf[0];
-	const kg_bf16 *restrict d_z_ = call->buf[1];
-	kg_bf16 *restrict d_y_ = call->buf[2];
-	const kg_dd4f7221_mask_zero_grad_bf16_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_L_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_L_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_L_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		const int64_t at_ = i_4_ * args->size_L_;
-		for (int64_t i_L_ = from_; i_L_ < to_; i_L_++) {
-			if (kg_ld_u8(mask_ + at_ + i_L_) != 0) {
-				kg_move_16(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, d_z_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 1, 1, to_2_ - from_2_);
-			} else {
-				kg_repeat_bf16(d_y_ + ((at_ + i_L_) * args->size_D_ + from_2_), 0, 0.0f, 1, to_2_ - from_2_);
 			}
 		}
 	}

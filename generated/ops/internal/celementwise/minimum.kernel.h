@@ -30,11 +30,6 @@ typedef struct {
 
 typedef struct {
 	int64_t size_S_;
-	int64_t size_P_sums_;
-} kg_dd4f7221_minimum_grad_f32_2_args;
-
-typedef struct {
-	int64_t size_S_;
 	int64_t size_P_;
 } kg_dd4f7221_minimum_grad_f32_3_args;
 
@@ -42,11 +37,6 @@ typedef struct {
 	int64_t size_S_;
 	int64_t size_P_;
 } kg_dd4f7221_minimum_grad_f16_1_args;
-
-typedef struct {
-	int64_t size_S_;
-	int64_t size_P_sums_;
-} kg_dd4f7221_minimum_grad_f16_2_args;
 
 typedef struct {
 	int64_t size_S_;
@@ -60,13 +50,13 @@ typedef struct {
 
 typedef struct {
 	int64_t size_S_;
-	int64_t size_P_sums_;
-} kg_dd4f7221_minimum_grad_bf16_2_args;
-
-typedef struct {
-	int64_t size_S_;
 	int64_t size_P_;
 } kg_dd4f7221_minimum_grad_bf16_3_args;
+
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_minimum_grad_f32_2 runs kg_dd4f7221_add_grad_f32_2
+//   kg_dd4f7221_minimum_grad_f16_2 runs kg_dd4f7221_add_grad_f16_2
+//   kg_dd4f7221_minimum_grad_bf16_2 runs kg_dd4f7221_add_grad_bf16_2
 
 #define KG_SELF "minimum.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -75,13 +65,10 @@ KG_DISPATCH(kg_dd4f7221_minimum_f32)
 KG_DISPATCH(kg_dd4f7221_minimum_f16)
 KG_DISPATCH(kg_dd4f7221_minimum_bf16)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_f32_1)
-KG_DISPATCH(kg_dd4f7221_minimum_grad_f32_2)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_f32_3)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_f16_1)
-KG_DISPATCH(kg_dd4f7221_minimum_grad_f16_2)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_f16_3)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_bf16_1)
-KG_DISPATCH(kg_dd4f7221_minimum_grad_bf16_2)
 KG_DISPATCH(kg_dd4f7221_minimum_grad_bf16_3)
 
 #else // KG_ISA
@@ -237,43 +224,6 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f32_1)(const kg_call *call, int64_t
 	}
 }
 
-// cols kernel for d_b.
-static void KG_NAME(kg_dd4f7221_minimum_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_b_reduced_block_ = call->buf[0];
-	float *restrict d_b_ = call->buf[1];
-	const kg_dd4f7221_minimum_grad_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_S_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_b_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_P_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_P_sums_);
-				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_P_sums_ = block_; i_P_sums_ < end_; i_P_sums_++) {
-					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_P_sums_ * args->size_S_ + d_);
-				}
-				d_b_reduced_ += d_b_reduced_2_;
-			}
-			kg_store_f32(d_b_ + d_, d_b_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_b_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_P_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_sums_);
-				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_P_sums_2_ = block_2_; i_P_sums_2_ < end_2_; i_P_sums_2_++) {
-					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_P_sums_2_ * args->size_S_ + d_, to_ - d_);
-				}
-				d_b_reduced_3_ += d_b_reduced_4_;
-			}
-			kg_storen_f32(d_b_ + d_, d_b_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_minimum_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict b_ = call->buf[0];
@@ -350,43 +300,6 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_f16_1)(const kg_call *call, int64_t
 	}
 }
 
-// cols kernel for d_b.
-static void KG_NAME(kg_dd4f7221_minimum_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_b_reduced_block_ = call->buf[0];
-	kg_f16 *restrict d_b_ = call->buf[1];
-	const kg_dd4f7221_minimum_grad_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_S_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_b_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_P_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_P_sums_);
-				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_P_sums_ = block_; i_P_sums_ < end_; i_P_sums_++) {
-					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_P_sums_ * args->size_S_ + d_);
-				}
-				d_b_reduced_ += d_b_reduced_2_;
-			}
-			kg_store_f16(d_b_ + d_, d_b_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_b_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_P_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_sums_);
-				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_P_sums_2_ = block_2_; i_P_sums_2_ < end_2_; i_P_sums_2_++) {
-					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_P_sums_2_ * args->size_S_ + d_, to_ - d_);
-				}
-				d_b_reduced_3_ += d_b_reduced_4_;
-			}
-			kg_storen_f16(d_b_ + d_, d_b_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_minimum_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict b_ = call->buf[0];
@@ -459,43 +372,6 @@ static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_1)(const kg_call *call, int64_
 			if (d_2_ < to_) {
 				kg_storen_f32(d_b_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_b_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_select(kg_loadn_bf16(b_ + d_2_, to_ - d_2_) < kg_loadn_bf16(a_ + at_3_ + d_2_, to_ - d_2_), kg_loadn_bf16(d_y_ + at_3_ + d_2_, to_ - d_2_), kg_splat(0.0f)), to_ - d_2_);
 			}
-		}
-	}
-}
-
-// cols kernel for d_b.
-static void KG_NAME(kg_dd4f7221_minimum_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_b_reduced_block_ = call->buf[0];
-	kg_bf16 *restrict d_b_ = call->buf[1];
-	const kg_dd4f7221_minimum_grad_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_S_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_b_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_P_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_P_sums_);
-				vf d_b_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_P_sums_ = block_; i_P_sums_ < end_; i_P_sums_++) {
-					d_b_reduced_2_ += kg_load_f32(d_b_reduced_block_ + i_P_sums_ * args->size_S_ + d_);
-				}
-				d_b_reduced_ += d_b_reduced_2_;
-			}
-			kg_store_bf16(d_b_ + d_, d_b_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_b_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_P_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_P_sums_);
-				vf d_b_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_P_sums_2_ = block_2_; i_P_sums_2_ < end_2_; i_P_sums_2_++) {
-					d_b_reduced_4_ += kg_loadn_f32(d_b_reduced_block_ + i_P_sums_2_ * args->size_S_ + d_, to_ - d_);
-				}
-				d_b_reduced_3_ += d_b_reduced_4_;
-			}
-			kg_storen_bf16(d_b_ + d_, d_b_reduced_3_, to_ - d_);
 		}
 	}
 }

@@ -25,23 +25,8 @@ typedef struct {
 
 typedef struct {
 	int64_t size_S_;
-	int64_t size_P_;
-} kg_dd4f7221_sub_grad_f32_1_args;
-
-typedef struct {
-	int64_t size_S_;
 	int64_t size_P_sums_;
 } kg_dd4f7221_sub_grad_f32_2_args;
-
-typedef struct {
-	int64_t size_S_;
-	int64_t size_P_;
-} kg_dd4f7221_sub_grad_f32_3_args;
-
-typedef struct {
-	int64_t size_S_;
-	int64_t size_P_;
-} kg_dd4f7221_sub_grad_f16_1_args;
 
 typedef struct {
 	int64_t size_S_;
@@ -50,23 +35,16 @@ typedef struct {
 
 typedef struct {
 	int64_t size_S_;
-	int64_t size_P_;
-} kg_dd4f7221_sub_grad_f16_3_args;
-
-typedef struct {
-	int64_t size_S_;
-	int64_t size_P_;
-} kg_dd4f7221_sub_grad_bf16_1_args;
-
-typedef struct {
-	int64_t size_S_;
 	int64_t size_P_sums_;
 } kg_dd4f7221_sub_grad_bf16_2_args;
 
-typedef struct {
-	int64_t size_S_;
-	int64_t size_P_;
-} kg_dd4f7221_sub_grad_bf16_3_args;
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_sub_grad_f32_1 runs kg_dd4f7221_add_grad_f32_1
+//   kg_dd4f7221_sub_grad_f32_3 runs kg_dd4f7221_add_grad_f32_3
+//   kg_dd4f7221_sub_grad_f16_1 runs kg_dd4f7221_add_grad_f16_1
+//   kg_dd4f7221_sub_grad_f16_3 runs kg_dd4f7221_add_grad_f16_3
+//   kg_dd4f7221_sub_grad_bf16_1 runs kg_dd4f7221_add_grad_bf16_1
+//   kg_dd4f7221_sub_grad_bf16_3 runs kg_dd4f7221_add_grad_bf16_3
 
 #define KG_SELF "sub.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -74,15 +52,9 @@ typedef struct {
 KG_DISPATCH(kg_dd4f7221_sub_f32)
 KG_DISPATCH(kg_dd4f7221_sub_f16)
 KG_DISPATCH(kg_dd4f7221_sub_bf16)
-KG_DISPATCH(kg_dd4f7221_sub_grad_f32_1)
 KG_DISPATCH(kg_dd4f7221_sub_grad_f32_2)
-KG_DISPATCH(kg_dd4f7221_sub_grad_f32_3)
-KG_DISPATCH(kg_dd4f7221_sub_grad_f16_1)
 KG_DISPATCH(kg_dd4f7221_sub_grad_f16_2)
-KG_DISPATCH(kg_dd4f7221_sub_grad_f16_3)
-KG_DISPATCH(kg_dd4f7221_sub_grad_bf16_1)
 KG_DISPATCH(kg_dd4f7221_sub_grad_bf16_2)
-KG_DISPATCH(kg_dd4f7221_sub_grad_bf16_3)
 
 #else // KG_ISA
 
@@ -200,41 +172,6 @@ static void KG_NAME(kg_dd4f7221_sub_bf16)(const kg_call *call, int64_t lo, int64
 	}
 }
 
-// rows kernel for d_b_part_block.
-static void KG_NAME(kg_dd4f7221_sub_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_b_part_block_ = call->buf[1];
-	const kg_dd4f7221_sub_grad_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_S_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_S_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_b_part_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_b_part_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_P_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_S_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_b_part_block_ + at_ + d_2_, kg_load_f32(d_b_part_block_ + at_ + d_2_) + kg_load_f32(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_b_part_block_ + at_ + d_2_, kg_loadn_f32(d_b_part_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f32(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
 // cols kernel for d_b.
 static void KG_NAME(kg_dd4f7221_sub_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_b_part_block_ = call->buf[0];
@@ -268,58 +205,6 @@ static void KG_NAME(kg_dd4f7221_sub_grad_f32_2)(const kg_call *call, int64_t lo,
 				d_b_part_3_ += d_b_part_4_;
 			}
 			kg_storen_f32(d_b_ + d_, -d_b_part_3_, to_ - d_);
-		}
-	}
-}
-
-// map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_sub_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_a_ = call->buf[1];
-	const kg_dd4f7221_sub_grad_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		kg_move_32(d_a_ + (args->size_S_ * from_ + from_2_), args->size_S_, d_y_ + (args->size_S_ * from_ + from_2_), args->size_S_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// rows kernel for d_b_part_block.
-static void KG_NAME(kg_dd4f7221_sub_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	float *restrict d_b_part_block_ = call->buf[1];
-	const kg_dd4f7221_sub_grad_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_S_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_S_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_b_part_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_b_part_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_P_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_S_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_b_part_block_ + at_ + d_2_, kg_load_f32(d_b_part_block_ + at_ + d_2_) + kg_load_f16(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_b_part_block_ + at_ + d_2_, kg_loadn_f32(d_b_part_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f16(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
 		}
 	}
 }
@@ -361,58 +246,6 @@ static void KG_NAME(kg_dd4f7221_sub_grad_f16_2)(const kg_call *call, int64_t lo,
 	}
 }
 
-// map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_sub_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_a_ = call->buf[1];
-	const kg_dd4f7221_sub_grad_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		kg_move_16(d_a_ + (args->size_S_ * from_ + from_2_), args->size_S_, d_y_ + (args->size_S_ * from_ + from_2_), args->size_S_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// rows kernel for d_b_part_block.
-static void KG_NAME(kg_dd4f7221_sub_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	float *restrict d_b_part_block_ = call->buf[1];
-	const kg_dd4f7221_sub_grad_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_S_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_S_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_b_part_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_b_part_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_P_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_S_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_b_part_block_ + at_ + d_2_, kg_load_f32(d_b_part_block_ + at_ + d_2_) + kg_load_bf16(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_b_part_block_ + at_ + d_2_, kg_loadn_f32(d_b_part_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_bf16(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
 // cols kernel for d_b.
 static void KG_NAME(kg_dd4f7221_sub_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_b_part_block_ = call->buf[0];
@@ -447,23 +280,6 @@ static void KG_NAME(kg_dd4f7221_sub_grad_bf16_2)(const kg_call *call, int64_t lo
 			}
 			kg_storen_bf16(d_b_ + d_, -d_b_part_3_, to_ - d_);
 		}
-	}
-}
-
-// map kernel for d_a.
-static void KG_NAME(kg_dd4f7221_sub_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_a_ = call->buf[1];
-	const kg_dd4f7221_sub_grad_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_S_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_S_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_P_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_S_);
-		kg_move_16(d_a_ + (args->size_S_ * from_ + from_2_), args->size_S_, d_y_ + (args->size_S_ * from_ + from_2_), args->size_S_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

@@ -48,19 +48,13 @@ typedef struct {
 typedef struct {
 	int64_t size_D_;
 	int64_t size_V_;
-} kg_dd4f7221_embedding_concat_grad_f16_2_args;
-
-typedef struct {
-	int64_t size_D_;
-	int64_t size_V_;
 	int64_t size_N_;
 	int64_t size_L_;
 } kg_dd4f7221_embedding_concat_grad_bf16_1_args;
 
-typedef struct {
-	int64_t size_D_;
-	int64_t size_V_;
-} kg_dd4f7221_embedding_concat_grad_bf16_2_args;
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_embedding_concat_grad_f16_2 runs kg_dd4f7221_embedding_backward_f16_2
+//   kg_dd4f7221_embedding_concat_grad_bf16_2 runs kg_dd4f7221_embedding_backward_bf16_2
 
 #define KG_SELF "embedding_concat.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -70,9 +64,7 @@ KG_DISPATCH(kg_dd4f7221_embedding_concat_f16)
 KG_DISPATCH(kg_dd4f7221_embedding_concat_bf16)
 KG_DISPATCH(kg_dd4f7221_embedding_concat_grad_f32)
 KG_DISPATCH(kg_dd4f7221_embedding_concat_grad_f16_1)
-KG_DISPATCH(kg_dd4f7221_embedding_concat_grad_f16_2)
 KG_DISPATCH(kg_dd4f7221_embedding_concat_grad_bf16_1)
-KG_DISPATCH(kg_dd4f7221_embedding_concat_grad_bf16_2)
 
 #else // KG_ISA
 
@@ -255,42 +247,6 @@ static void KG_NAME(kg_dd4f7221_embedding_concat_grad_f16_1)(const kg_call *call
 	}
 }
 
-// map kernel for d_W.
-static void KG_NAME(kg_dd4f7221_embedding_concat_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_W_reduced_ = call->buf[0];
-	kg_f16 *restrict d_W_ = call->buf[1];
-	const kg_dd4f7221_embedding_concat_grad_f16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_V_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_f16(d_W_ + d_ * args->size_D_ + 0, kg_load_f32(d_W_reduced_ + d_ * args->size_D_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_f16(d_W_ + d_ * args->size_D_ + 0, kg_loadn_f32(d_W_reduced_ + d_ * args->size_D_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_V_ = from_; i_V_ < to_; i_V_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_V_ * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_f16(d_W_ + at_ + d_2_, kg_load_f32(d_W_reduced_ + at_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_f16(d_W_ + at_ + d_2_, kg_loadn_f32(d_W_reduced_ + at_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
-				}
-			}
-		}
-	}
-}
-
 // scatter kernel for d_W_reduced.
 static void KG_NAME(kg_dd4f7221_embedding_concat_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const int32_t *restrict ids_ = call->buf[0];
@@ -328,42 +284,6 @@ static void KG_NAME(kg_dd4f7221_embedding_concat_grad_bf16_1)(const kg_call *cal
 					if (d_2_ < to_) {
 						kg_storen_f32(d_W_reduced_ + at_3_ + d_2_, kg_loadn_f32(d_W_reduced_ + at_3_ + d_2_, to_ - d_2_) + kg_loadn_bf16(d_y_ + at_4_ + d_2_, to_ - d_2_), to_ - d_2_);
 					}
-				}
-			}
-		}
-	}
-}
-
-// map kernel for d_W.
-static void KG_NAME(kg_dd4f7221_embedding_concat_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_W_reduced_ = call->buf[0];
-	kg_bf16 *restrict d_W_ = call->buf[1];
-	const kg_dd4f7221_embedding_concat_grad_bf16_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_V_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		if (args->size_D_ == 1) {
-			int64_t d_ = from_;
-			for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-				kg_store_bf16(d_W_ + d_ * args->size_D_ + 0, kg_load_f32(d_W_reduced_ + d_ * args->size_D_ + 0));
-			}
-			if (d_ < to_) {
-				kg_storen_bf16(d_W_ + d_ * args->size_D_ + 0, kg_loadn_f32(d_W_reduced_ + d_ * args->size_D_ + 0, to_ - d_), to_ - d_);
-			}
-		} else {
-			for (int64_t i_V_ = from_; i_V_ < to_; i_V_++) {
-				int64_t d_2_ = from_2_;
-				const int64_t at_ = i_V_ * args->size_D_;
-				for (; d_2_ < to_2_ - (KG_W - 1); d_2_ += KG_W) {
-					kg_store_bf16(d_W_ + at_ + d_2_, kg_load_f32(d_W_reduced_ + at_ + d_2_));
-				}
-				if (d_2_ < to_2_) {
-					kg_storen_bf16(d_W_ + at_ + d_2_, kg_loadn_f32(d_W_reduced_ + at_ + d_2_, to_2_ - d_2_), to_2_ - d_2_);
 				}
 			}
 		}

@@ -31,9 +31,7 @@ void kg_dd4f7221_embedding_concat_f16(const struct kg_call *call, int64_t lo, in
 void kg_dd4f7221_embedding_concat_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_concat_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_concat_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_embedding_concat_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_embedding_concat_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_embedding_concat_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_im2col_hash;
 void kg_dd4f7221_im2col_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_im2col_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -45,9 +43,6 @@ extern const uint64_t kg_dd4f7221_pack_w_to_col_hash;
 void kg_dd4f7221_pack_w_to_col_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pack_w_to_col_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pack_w_to_col_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_unpack_dw_col_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_unpack_dw_col_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_unpack_dw_col_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 */
 import "C"
 
@@ -72,9 +67,7 @@ var (
 	EmbeddingConcatBF16              = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_bf16)
 	EmbeddingConcatGradF32           = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_grad_f32)
 	EmbeddingConcatGradF161          = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_grad_f16_1)
-	EmbeddingConcatGradF162          = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_grad_f16_2)
 	EmbeddingConcatGradBF161         = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_grad_bf16_1)
-	EmbeddingConcatGradBF162         = unsafe.Pointer(C.kg_dd4f7221_embedding_concat_grad_bf16_2)
 	Im2ColF32                        = unsafe.Pointer(C.kg_dd4f7221_im2col_f32)
 	Im2ColF16                        = unsafe.Pointer(C.kg_dd4f7221_im2col_f16)
 	Im2ColBF16                       = unsafe.Pointer(C.kg_dd4f7221_im2col_bf16)
@@ -84,9 +77,6 @@ var (
 	PackWToColF32                    = unsafe.Pointer(C.kg_dd4f7221_pack_w_to_col_f32)
 	PackWToColF16                    = unsafe.Pointer(C.kg_dd4f7221_pack_w_to_col_f16)
 	PackWToColBF16                   = unsafe.Pointer(C.kg_dd4f7221_pack_w_to_col_bf16)
-	UnpackDWColF32                   = unsafe.Pointer(C.kg_dd4f7221_unpack_dw_col_f32)
-	UnpackDWColF16                   = unsafe.Pointer(C.kg_dd4f7221_unpack_dw_col_f16)
-	UnpackDWColBF16                  = unsafe.Pointer(C.kg_dd4f7221_unpack_dw_col_bf16)
 )
 
 // The hashes of the specs that the C sources were made from.

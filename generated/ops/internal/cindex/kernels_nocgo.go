@@ -26,9 +26,7 @@ var (
 	EmbeddingConcatBF16              unsafe.Pointer
 	EmbeddingConcatGradF32           unsafe.Pointer
 	EmbeddingConcatGradF161          unsafe.Pointer
-	EmbeddingConcatGradF162          unsafe.Pointer
 	EmbeddingConcatGradBF161         unsafe.Pointer
-	EmbeddingConcatGradBF162         unsafe.Pointer
 	Im2ColF32                        unsafe.Pointer
 	Im2ColF16                        unsafe.Pointer
 	Im2ColBF16                       unsafe.Pointer
@@ -38,9 +36,6 @@ var (
 	PackWToColF32                    unsafe.Pointer
 	PackWToColF16                    unsafe.Pointer
 	PackWToColBF16                   unsafe.Pointer
-	UnpackDWColF32                   unsafe.Pointer
-	UnpackDWColF16                   unsafe.Pointer
-	UnpackDWColBF16                  unsafe.Pointer
 )
 
 // Nor is there a source with a hash.

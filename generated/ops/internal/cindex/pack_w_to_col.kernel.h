@@ -27,33 +27,12 @@ typedef struct {
 	int64_t size_Cout_;
 } kg_dd4f7221_pack_w_to_col_bf16_args;
 
-typedef struct {
-	int64_t size_K_;
-	int64_t size_C_;
-	int64_t size_Cout_;
-} kg_dd4f7221_unpack_dw_col_f32_args;
-
-typedef struct {
-	int64_t size_K_;
-	int64_t size_C_;
-	int64_t size_Cout_;
-} kg_dd4f7221_unpack_dw_col_f16_args;
-
-typedef struct {
-	int64_t size_K_;
-	int64_t size_C_;
-	int64_t size_Cout_;
-} kg_dd4f7221_unpack_dw_col_bf16_args;
-
 #define KG_SELF "pack_w_to_col.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
 KG_DISPATCH(kg_dd4f7221_pack_w_to_col_f32)
 KG_DISPATCH(kg_dd4f7221_pack_w_to_col_f16)
 KG_DISPATCH(kg_dd4f7221_pack_w_to_col_bf16)
-KG_DISPATCH(kg_dd4f7221_unpack_dw_col_f32)
-KG_DISPATCH(kg_dd4f7221_unpack_dw_col_f16)
-KG_DISPATCH(kg_dd4f7221_unpack_dw_col_bf16)
 
 #else // KG_ISA
 
@@ -111,63 +90,6 @@ static void KG_NAME(kg_dd4f7221_pack_w_to_col_bf16)(const kg_call *call, int64_t
 		const int64_t from_2_ = i_ * 4096;
 		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
 		kg_move_16(cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for d_W.
-static void KG_NAME(kg_dd4f7221_unpack_dw_col_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_cols_ = call->buf[0];
-	float *restrict d_W_ = call->buf[1];
-	const kg_dd4f7221_unpack_dw_col_f32_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_C_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_C_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		kg_move_32(d_W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, d_cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for d_W.
-static void KG_NAME(kg_dd4f7221_unpack_dw_col_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_cols_ = call->buf[0];
-	kg_f16 *restrict d_W_ = call->buf[1];
-	const kg_dd4f7221_unpack_dw_col_f16_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_C_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_C_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		kg_move_16(d_W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, d_cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for d_W.
-static void KG_NAME(kg_dd4f7221_unpack_dw_col_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_cols_ = call->buf[0];
-	kg_bf16 *restrict d_W_ = call->buf[1];
-	const kg_dd4f7221_unpack_dw_col_bf16_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_C_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_C_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_C_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_K_);
-		kg_move_16(d_W_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, d_cols_ + (i_4_ * args->size_C_ * args->size_K_ + args->size_K_ * from_ + from_2_), args->size_K_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

@@ -238,24 +238,6 @@ typedef struct {
 } kg_dd4f7221_concat_8_bf16_args;
 
 typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_1_f32_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_1_f16_args;
-
-typedef struct {
-	int64_t size_D_1_;
-	int64_t size_R_;
-	int64_t size_D_;
-} kg_dd4f7221_concat_grad_1_bf16_args;
-
-typedef struct {
 	int64_t size_D_2_;
 	int64_t size_R_;
 	int64_t size_D_1_;
@@ -492,9 +474,6 @@ KG_DISPATCH(kg_dd4f7221_concat_7_bf16)
 KG_DISPATCH(kg_dd4f7221_concat_8_f32)
 KG_DISPATCH(kg_dd4f7221_concat_8_f16)
 KG_DISPATCH(kg_dd4f7221_concat_8_bf16)
-KG_DISPATCH(kg_dd4f7221_concat_grad_1_f32)
-KG_DISPATCH(kg_dd4f7221_concat_grad_1_f16)
-KG_DISPATCH(kg_dd4f7221_concat_grad_1_bf16)
 KG_DISPATCH(kg_dd4f7221_concat_grad_2_f32_2)
 KG_DISPATCH(kg_dd4f7221_concat_grad_2_f16_2)
 KG_DISPATCH(kg_dd4f7221_concat_grad_2_bf16_2)
@@ -1278,57 +1257,6 @@ static void KG_NAME(kg_dd4f7221_concat_8_bf16)(const kg_call *call, int64_t lo, 
 		const int64_t end_7_ = kgi_max(kgi_min(to_2_, at_7_), end_6_);
 		kg_move_16(y_ + (args->size_D_ * from_ + end_6_), args->size_D_, x_7_ + (at_2_ - args->size_D_2_ - args->size_D_3_ - args->size_D_4_ - args->size_D_5_ - args->size_D_6_ + args->size_D_7_ * from_ + end_6_), args->size_D_7_, 1, to_ - from_, end_7_ - end_6_);
 		kg_move_16(y_ + (args->size_D_ * from_ + end_7_), args->size_D_, x_8_ + (at_8_ + args->size_D_8_ * from_ + end_7_), args->size_D_8_, 1, to_ - from_, to_2_ - end_7_);
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_1_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_1_f32_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		kg_move_32(d_x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, d_y_ + (args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_1_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_1_f16_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		kg_move_16(d_x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, d_y_ + (args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for d_x_1.
-static void KG_NAME(kg_dd4f7221_concat_grad_1_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_1_ = call->buf[1];
-	const kg_dd4f7221_concat_grad_1_bf16_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_1_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_1_ + 4095) / 4096);
-		const int64_t from_ = i_2_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_R_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_1_);
-		kg_move_16(d_x_1_ + (args->size_D_1_ * from_ + from_2_), args->size_D_1_, d_y_ + (args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
 	}
 }
 

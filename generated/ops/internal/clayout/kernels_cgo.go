@@ -21,15 +21,6 @@ void kg_dd4f7221_cast_f16_bf16(const struct kg_call *call, int64_t lo, int64_t h
 void kg_dd4f7221_cast_bf16_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cast_bf16_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_cast_bf16_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_f32_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_f32_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_f32_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_f16_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_f16_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_f16_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_bf16_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_bf16_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_cast_grad_bf16_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_concat_hash;
 void kg_dd4f7221_concat_1_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_1_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -55,9 +46,6 @@ void kg_dd4f7221_concat_7_bf16(const struct kg_call *call, int64_t lo, int64_t h
 void kg_dd4f7221_concat_8_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_8_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_8_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_1_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_1_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_concat_grad_1_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_2_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_2_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_2_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -80,12 +68,6 @@ void kg_dd4f7221_concat_grad_8_f32_8(const struct kg_call *call, int64_t lo, int
 void kg_dd4f7221_concat_grad_8_f16_8(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_concat_grad_8_bf16_8(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_copy_hash;
-void kg_dd4f7221_copy_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_copy_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_copy_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_copy_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_copy_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_copy_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_fill_hash;
 void kg_dd4f7221_fill_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_fill_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -108,9 +90,6 @@ void kg_dd4f7221_pad_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi
 void kg_dd4f7221_pad_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_pad_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_slice_hash;
-void kg_dd4f7221_slice_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_slice_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_slice_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_slice_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_slice_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_slice_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -118,9 +97,6 @@ extern const uint64_t kg_dd4f7221_transpose_hash;
 void kg_dd4f7221_transpose_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_transpose_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_transpose_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_transpose_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_transpose_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_transpose_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 */
 import "C"
 
@@ -137,15 +113,6 @@ var (
 	CastBF16F32       = unsafe.Pointer(C.kg_dd4f7221_cast_bf16_f32)
 	CastBF16F16       = unsafe.Pointer(C.kg_dd4f7221_cast_bf16_f16)
 	CastBF16BF16      = unsafe.Pointer(C.kg_dd4f7221_cast_bf16_bf16)
-	CastGradF32F32    = unsafe.Pointer(C.kg_dd4f7221_cast_grad_f32_f32)
-	CastGradF32F16    = unsafe.Pointer(C.kg_dd4f7221_cast_grad_f32_f16)
-	CastGradF32BF16   = unsafe.Pointer(C.kg_dd4f7221_cast_grad_f32_bf16)
-	CastGradF16F32    = unsafe.Pointer(C.kg_dd4f7221_cast_grad_f16_f32)
-	CastGradF16F16    = unsafe.Pointer(C.kg_dd4f7221_cast_grad_f16_f16)
-	CastGradF16BF16   = unsafe.Pointer(C.kg_dd4f7221_cast_grad_f16_bf16)
-	CastGradBF16F32   = unsafe.Pointer(C.kg_dd4f7221_cast_grad_bf16_f32)
-	CastGradBF16F16   = unsafe.Pointer(C.kg_dd4f7221_cast_grad_bf16_f16)
-	CastGradBF16BF16  = unsafe.Pointer(C.kg_dd4f7221_cast_grad_bf16_bf16)
 	Concat1F32        = unsafe.Pointer(C.kg_dd4f7221_concat_1_f32)
 	Concat1F16        = unsafe.Pointer(C.kg_dd4f7221_concat_1_f16)
 	Concat1BF16       = unsafe.Pointer(C.kg_dd4f7221_concat_1_bf16)
@@ -170,9 +137,6 @@ var (
 	Concat8F32        = unsafe.Pointer(C.kg_dd4f7221_concat_8_f32)
 	Concat8F16        = unsafe.Pointer(C.kg_dd4f7221_concat_8_f16)
 	Concat8BF16       = unsafe.Pointer(C.kg_dd4f7221_concat_8_bf16)
-	ConcatGrad1F32    = unsafe.Pointer(C.kg_dd4f7221_concat_grad_1_f32)
-	ConcatGrad1F16    = unsafe.Pointer(C.kg_dd4f7221_concat_grad_1_f16)
-	ConcatGrad1BF16   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_1_bf16)
 	ConcatGrad2F322   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_f32_2)
 	ConcatGrad2F162   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_f16_2)
 	ConcatGrad2BF162  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_2_bf16_2)
@@ -194,12 +158,6 @@ var (
 	ConcatGrad8F328   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f32_8)
 	ConcatGrad8F168   = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_f16_8)
 	ConcatGrad8BF168  = unsafe.Pointer(C.kg_dd4f7221_concat_grad_8_bf16_8)
-	CopyF32           = unsafe.Pointer(C.kg_dd4f7221_copy_f32)
-	CopyF16           = unsafe.Pointer(C.kg_dd4f7221_copy_f16)
-	CopyBF16          = unsafe.Pointer(C.kg_dd4f7221_copy_bf16)
-	CopyGradF32       = unsafe.Pointer(C.kg_dd4f7221_copy_grad_f32)
-	CopyGradF16       = unsafe.Pointer(C.kg_dd4f7221_copy_grad_f16)
-	CopyGradBF16      = unsafe.Pointer(C.kg_dd4f7221_copy_grad_bf16)
 	FillF32           = unsafe.Pointer(C.kg_dd4f7221_fill_f32)
 	FillF16           = unsafe.Pointer(C.kg_dd4f7221_fill_f16)
 	FillBF16          = unsafe.Pointer(C.kg_dd4f7221_fill_bf16)
@@ -218,18 +176,12 @@ var (
 	PadGradF32        = unsafe.Pointer(C.kg_dd4f7221_pad_grad_f32)
 	PadGradF16        = unsafe.Pointer(C.kg_dd4f7221_pad_grad_f16)
 	PadGradBF16       = unsafe.Pointer(C.kg_dd4f7221_pad_grad_bf16)
-	SliceF32          = unsafe.Pointer(C.kg_dd4f7221_slice_f32)
-	SliceF16          = unsafe.Pointer(C.kg_dd4f7221_slice_f16)
-	SliceBF16         = unsafe.Pointer(C.kg_dd4f7221_slice_bf16)
 	SliceGradF32      = unsafe.Pointer(C.kg_dd4f7221_slice_grad_f32)
 	SliceGradF16      = unsafe.Pointer(C.kg_dd4f7221_slice_grad_f16)
 	SliceGradBF16     = unsafe.Pointer(C.kg_dd4f7221_slice_grad_bf16)
 	TransposeF32      = unsafe.Pointer(C.kg_dd4f7221_transpose_f32)
 	TransposeF16      = unsafe.Pointer(C.kg_dd4f7221_transpose_f16)
 	TransposeBF16     = unsafe.Pointer(C.kg_dd4f7221_transpose_bf16)
-	TransposeGradF32  = unsafe.Pointer(C.kg_dd4f7221_transpose_grad_f32)
-	TransposeGradF16  = unsafe.Pointer(C.kg_dd4f7221_transpose_grad_f16)
-	TransposeGradBF16 = unsafe.Pointer(C.kg_dd4f7221_transpose_grad_bf16)
 )
 
 // The hashes of the specs that the C sources were made from.

@@ -18,15 +18,6 @@ var (
 	CastBF16F32       unsafe.Pointer
 	CastBF16F16       unsafe.Pointer
 	CastBF16BF16      unsafe.Pointer
-	CastGradF32F32    unsafe.Pointer
-	CastGradF32F16    unsafe.Pointer
-	CastGradF32BF16   unsafe.Pointer
-	CastGradF16F32    unsafe.Pointer
-	CastGradF16F16    unsafe.Pointer
-	CastGradF16BF16   unsafe.Pointer
-	CastGradBF16F32   unsafe.Pointer
-	CastGradBF16F16   unsafe.Pointer
-	CastGradBF16BF16  unsafe.Pointer
 	Concat1F32        unsafe.Pointer
 	Concat1F16        unsafe.Pointer
 	Concat1BF16       unsafe.Pointer
@@ -51,9 +42,6 @@ var (
 	Concat8F32        unsafe.Pointer
 	Concat8F16        unsafe.Pointer
 	Concat8BF16       unsafe.Pointer
-	ConcatGrad1F32    unsafe.Pointer
-	ConcatGrad1F16    unsafe.Pointer
-	ConcatGrad1BF16   unsafe.Pointer
 	ConcatGrad2F322   unsafe.Pointer
 	ConcatGrad2F162   unsafe.Pointer
 	ConcatGrad2BF162  unsafe.Pointer
@@ -75,12 +63,6 @@ var (
 	ConcatGrad8F328   unsafe.Pointer
 	ConcatGrad8F168   unsafe.Pointer
 	ConcatGrad8BF168  unsafe.Pointer
-	CopyF32           unsafe.Pointer
-	CopyF16           unsafe.Pointer
-	CopyBF16          unsafe.Pointer
-	CopyGradF32       unsafe.Pointer
-	CopyGradF16       unsafe.Pointer
-	CopyGradBF16      unsafe.Pointer
 	FillF32           unsafe.Pointer
 	FillF16           unsafe.Pointer
 	FillBF16          unsafe.Pointer
@@ -99,18 +81,12 @@ var (
 	PadGradF32        unsafe.Pointer
 	PadGradF16        unsafe.Pointer
 	PadGradBF16       unsafe.Pointer
-	SliceF32          unsafe.Pointer
-	SliceF16          unsafe.Pointer
-	SliceBF16         unsafe.Pointer
 	SliceGradF32      unsafe.Pointer
 	SliceGradF16      unsafe.Pointer
 	SliceGradBF16     unsafe.Pointer
 	TransposeF32      unsafe.Pointer
 	TransposeF16      unsafe.Pointer
 	TransposeBF16     unsafe.Pointer
-	TransposeGradF32  unsafe.Pointer
-	TransposeGradF16  unsafe.Pointer
-	TransposeGradBF16 unsafe.Pointer
 )
 
 // Nor is there a source with a hash.

@@ -11,30 +11,6 @@ const uint64_t kg_dd4f7221_slice_hash = 0x26d678b90efc14f3ULL;
 
 typedef struct {
 	int64_t size_D_;
-	int64_t size_N_;
-	int64_t size_L_;
-	int64_t size_R_;
-	int32_t start_;
-} kg_dd4f7221_slice_f32_args;
-
-typedef struct {
-	int64_t size_D_;
-	int64_t size_N_;
-	int64_t size_L_;
-	int64_t size_R_;
-	int32_t start_;
-} kg_dd4f7221_slice_f16_args;
-
-typedef struct {
-	int64_t size_D_;
-	int64_t size_N_;
-	int64_t size_L_;
-	int64_t size_R_;
-	int32_t start_;
-} kg_dd4f7221_slice_bf16_args;
-
-typedef struct {
-	int64_t size_D_;
 	int64_t size_L_;
 	int64_t size_N_;
 	int64_t size_R_;
@@ -57,77 +33,19 @@ typedef struct {
 	int32_t start_;
 } kg_dd4f7221_slice_grad_bf16_args;
 
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_slice_f32 runs kg_dd4f7221_pad_grad_f32
+//   kg_dd4f7221_slice_f16 runs kg_dd4f7221_pad_grad_f16
+//   kg_dd4f7221_slice_bf16 runs kg_dd4f7221_pad_grad_bf16
+
 #define KG_SELF "slice.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
-KG_DISPATCH(kg_dd4f7221_slice_f32)
-KG_DISPATCH(kg_dd4f7221_slice_f16)
-KG_DISPATCH(kg_dd4f7221_slice_bf16)
 KG_DISPATCH(kg_dd4f7221_slice_grad_f32)
 KG_DISPATCH(kg_dd4f7221_slice_grad_f16)
 KG_DISPATCH(kg_dd4f7221_slice_grad_bf16)
 
 #else // KG_ISA
-
-// map kernel for y.
-static void KG_NAME(kg_dd4f7221_slice_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_slice_f32_args *args = call->block;
-	(void)args;
-	const int64_t at_ = args->start_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		kg_move_32(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, x_ + ((i_4_ * args->size_L_ + at_) * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for y.
-static void KG_NAME(kg_dd4f7221_slice_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	kg_f16 *restrict y_ = call->buf[1];
-	const kg_dd4f7221_slice_f16_args *args = call->block;
-	(void)args;
-	const int64_t at_ = args->start_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		kg_move_16(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, x_ + ((i_4_ * args->size_L_ + at_) * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for y.
-static void KG_NAME(kg_dd4f7221_slice_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	kg_bf16 *restrict y_ = call->buf[1];
-	const kg_dd4f7221_slice_bf16_args *args = call->block;
-	(void)args;
-	const int64_t at_ = args->start_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_D_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_D_ + 4095) / 4096);
-		const int64_t i_3_ = i_2_ % ((args->size_N_ + 15) / 16);
-		const int64_t i_4_ = i_2_ / ((args->size_N_ + 15) / 16);
-		const int64_t from_ = i_3_ * 16;
-		const int64_t to_ = kgi_min(from_ + 16, args->size_N_);
-		const int64_t from_2_ = i_ * 4096;
-		const int64_t to_2_ = kgi_min(from_2_ + 4096, args->size_D_);
-		kg_move_16(y_ + (i_4_ * args->size_N_ * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, x_ + ((i_4_ * args->size_L_ + at_) * args->size_D_ + args->size_D_ * from_ + from_2_), args->size_D_, 1, to_ - from_, to_2_ - from_2_);
-	}
-}
 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_slice_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {

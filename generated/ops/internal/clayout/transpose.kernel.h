@@ -26,33 +26,12 @@ typedef struct {
 	int64_t size_R_;
 } kg_dd4f7221_transpose_bf16_args;
 
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_R_;
-} kg_dd4f7221_transpose_grad_f32_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_R_;
-} kg_dd4f7221_transpose_grad_f16_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_M_;
-	int64_t size_R_;
-} kg_dd4f7221_transpose_grad_bf16_args;
-
 #define KG_SELF "transpose.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
 KG_DISPATCH(kg_dd4f7221_transpose_f32)
 KG_DISPATCH(kg_dd4f7221_transpose_f16)
 KG_DISPATCH(kg_dd4f7221_transpose_bf16)
-KG_DISPATCH(kg_dd4f7221_transpose_grad_f32)
-KG_DISPATCH(kg_dd4f7221_transpose_grad_f16)
-KG_DISPATCH(kg_dd4f7221_transpose_grad_bf16)
 
 #else // KG_ISA
 
@@ -110,63 +89,6 @@ static void KG_NAME(kg_dd4f7221_transpose_bf16)(const kg_call *call, int64_t lo,
 		const int64_t from_2_ = i_ * 64;
 		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_M_);
 		kg_move_16(y_ + (i_4_ * args->size_N_ * args->size_M_ + args->size_M_ * from_ + from_2_), args->size_M_, x_ + (i_4_ * args->size_M_ * args->size_N_ + from_ + args->size_N_ * from_2_), 1, args->size_N_, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for d_x.
-static void KG_NAME(kg_dd4f7221_transpose_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_ = call->buf[1];
-	const kg_dd4f7221_transpose_grad_f32_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 255) / 256);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 255) / 256);
-		const int64_t from_ = i_3_ * 256;
-		const int64_t to_ = kgi_min(from_ + 256, args->size_M_);
-		const int64_t from_2_ = i_ * 64;
-		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
-		kg_move_32(d_x_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_y_ + (i_4_ * args->size_N_ * args->size_M_ + from_ + args->size_M_ * from_2_), 1, args->size_M_, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for d_x.
-static void KG_NAME(kg_dd4f7221_transpose_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_ = call->buf[1];
-	const kg_dd4f7221_transpose_grad_f16_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 255) / 256);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 255) / 256);
-		const int64_t from_ = i_3_ * 256;
-		const int64_t to_ = kgi_min(from_ + 256, args->size_M_);
-		const int64_t from_2_ = i_ * 64;
-		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
-		kg_move_16(d_x_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_y_ + (i_4_ * args->size_N_ * args->size_M_ + from_ + args->size_M_ * from_2_), 1, args->size_M_, to_ - from_, to_2_ - from_2_);
-	}
-}
-
-// map kernel for d_x.
-static void KG_NAME(kg_dd4f7221_transpose_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_ = call->buf[1];
-	const kg_dd4f7221_transpose_grad_bf16_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 63) / 64);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 63) / 64);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 255) / 256);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 255) / 256);
-		const int64_t from_ = i_3_ * 256;
-		const int64_t to_ = kgi_min(from_ + 256, args->size_M_);
-		const int64_t from_2_ = i_ * 64;
-		const int64_t to_2_ = kgi_min(from_2_ + 64, args->size_N_);
-		kg_move_16(d_x_ + (i_4_ * args->size_M_ * args->size_N_ + args->size_N_ * from_ + from_2_), args->size_N_, d_y_ + (i_4_ * args->size_N_ * args->size_M_ + from_ + args->size_M_ * from_2_), 1, args->size_M_, to_ - from_, to_2_ - from_2_);
 	}
 }
 

@@ -304,7 +304,8 @@
 #endif
 
 
-#define KG_FN static inline __attribute__((always_inline, unused))
+#define KG_INLINE static inline __attribute__((always_inline, unused))
+#define KG_FN KG_INLINE
 #define KG_LIKELY(x) __builtin_expect(!!(x), 1)
 #define KG_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -628,10 +629,14 @@ KG_MOVE(32, kg_bits_32)
 #endif
 
 /* On x86 the baseline is for machines of before 2013: it compiles quickly rather
- * than runs fast. */
-#if KG_X86 && !defined(__clang__)
+ * than runs fast, and calls what the others inline. */
+#if KG_X86
+#undef KG_FN
+#define KG_FN static __attribute__((unused))
+#ifndef __clang__
 #pragma GCC push_options
 #pragma GCC optimize("O1")
+#endif
 #endif
 #define KG_ISA 0
 #define KG_W 4
@@ -644,8 +649,12 @@ KG_MOVE(32, kg_bits_32)
 #endif
 #include KG_SELF
 #include "kgen_end.h"
-#if KG_X86 && !defined(__clang__)
+#if KG_X86
+#undef KG_FN
+#define KG_FN KG_INLINE
+#ifndef __clang__
 #pragma GCC pop_options
+#endif
 #endif
 
 

@@ -51,22 +51,16 @@ void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(const struct kg_call *c
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -77,47 +71,25 @@ extern const uint64_t kg_dd4f7221_linear_hash;
 void kg_dd4f7221_linear_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_linear_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_linear_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_linear_grad_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_linear_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_linear_grad_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_linear_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_linear_grad_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_lora_hash;
-void kg_dd4f7221_lora_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f32_6(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f32_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_f16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_lora_grad_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_6(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_lora_grad_bf16_7(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_hash;
@@ -133,30 +105,6 @@ void kg_dd4f7221_matmul_tn_bf16(const struct kg_call *call, int64_t lo, int64_t 
 void kg_dd4f7221_matmul_tt_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_tt_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_tt_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_bias_hash;
 void kg_dd4f7221_matmul_bias_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -170,36 +118,9 @@ void kg_dd4f7221_matmul_bias_tn_bf16(const struct kg_call *call, int64_t lo, int
 void kg_dd4f7221_matmul_bias_tt_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_tt_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_tt_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_bias_gelu_hash;
 void kg_dd4f7221_matmul_bias_gelu_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -214,32 +135,20 @@ void kg_dd4f7221_matmul_bias_gelu_tt_f32(const struct kg_call *call, int64_t lo,
 void kg_dd4f7221_matmul_bias_gelu_tt_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_tt_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -258,36 +167,8 @@ void kg_dd4f7221_matmul_bias_gelu_erf_tt_f32(const struct kg_call *call, int64_t
 void kg_dd4f7221_matmul_bias_gelu_erf_tt_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_matmul_bias_residual_hash;
 void kg_dd4f7221_matmul_bias_residual_nn_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_nn_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -301,39 +182,9 @@ void kg_dd4f7221_matmul_bias_residual_tn_bf16(const struct kg_call *call, int64_
 void kg_dd4f7221_matmul_bias_residual_tt_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_tt_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_tt_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 */
 import "C"
 
@@ -379,22 +230,16 @@ var (
 	LayerNormGELUMatMulBiasGradNF323  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)
 	LayerNormGELUMatMulBiasGradNF324  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)
 	LayerNormGELUMatMulBiasGradNF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)
-	LayerNormGELUMatMulBiasGradNF326  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)
-	LayerNormGELUMatMulBiasGradNF327  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7)
 	LayerNormGELUMatMulBiasGradNF161  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)
 	LayerNormGELUMatMulBiasGradNF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)
 	LayerNormGELUMatMulBiasGradNF163  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)
 	LayerNormGELUMatMulBiasGradNF164  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)
 	LayerNormGELUMatMulBiasGradNF165  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)
-	LayerNormGELUMatMulBiasGradNF166  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)
-	LayerNormGELUMatMulBiasGradNF167  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7)
 	LayerNormGELUMatMulBiasGradNBF161 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)
 	LayerNormGELUMatMulBiasGradNBF162 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)
 	LayerNormGELUMatMulBiasGradNBF163 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 	LayerNormGELUMatMulBiasGradNBF164 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
 	LayerNormGELUMatMulBiasGradNBF165 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
-	LayerNormGELUMatMulBiasGradNBF166 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)
-	LayerNormGELUMatMulBiasGradNBF167 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7)
 	LayerNormGELUMatMulBiasGradTF322  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
 	LayerNormGELUMatMulBiasGradTF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
 	LayerNormGELUMatMulBiasGradTF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
@@ -404,46 +249,24 @@ var (
 	LinearF32                         = unsafe.Pointer(C.kg_dd4f7221_linear_f32)
 	LinearF16                         = unsafe.Pointer(C.kg_dd4f7221_linear_f16)
 	LinearBF16                        = unsafe.Pointer(C.kg_dd4f7221_linear_bf16)
-	LinearGradF321                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f32_1)
 	LinearGradF322                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f32_2)
-	LinearGradF323                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f32_3)
-	LinearGradF324                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f32_4)
 	LinearGradF161                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f16_1)
 	LinearGradF162                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f16_2)
-	LinearGradF163                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f16_3)
-	LinearGradF164                    = unsafe.Pointer(C.kg_dd4f7221_linear_grad_f16_4)
 	LinearGradBF161                   = unsafe.Pointer(C.kg_dd4f7221_linear_grad_bf16_1)
 	LinearGradBF162                   = unsafe.Pointer(C.kg_dd4f7221_linear_grad_bf16_2)
-	LinearGradBF163                   = unsafe.Pointer(C.kg_dd4f7221_linear_grad_bf16_3)
-	LinearGradBF164                   = unsafe.Pointer(C.kg_dd4f7221_linear_grad_bf16_4)
-	LoRAF321                          = unsafe.Pointer(C.kg_dd4f7221_lora_f32_1)
-	LoRAF322                          = unsafe.Pointer(C.kg_dd4f7221_lora_f32_2)
 	LoRAF323                          = unsafe.Pointer(C.kg_dd4f7221_lora_f32_3)
-	LoRAF161                          = unsafe.Pointer(C.kg_dd4f7221_lora_f16_1)
-	LoRAF162                          = unsafe.Pointer(C.kg_dd4f7221_lora_f16_2)
 	LoRAF163                          = unsafe.Pointer(C.kg_dd4f7221_lora_f16_3)
-	LoRABF161                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_1)
-	LoRABF162                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_2)
 	LoRABF163                         = unsafe.Pointer(C.kg_dd4f7221_lora_bf16_3)
 	LoRAGradF321                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_1)
-	LoRAGradF322                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_2)
-	LoRAGradF323                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_3)
 	LoRAGradF324                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_4)
-	LoRAGradF325                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_5)
-	LoRAGradF326                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_6)
-	LoRAGradF327                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f32_7)
 	LoRAGradF161                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_1)
 	LoRAGradF162                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_2)
-	LoRAGradF163                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_3)
 	LoRAGradF164                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_4)
-	LoRAGradF165                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_5)
 	LoRAGradF166                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_6)
 	LoRAGradF167                      = unsafe.Pointer(C.kg_dd4f7221_lora_grad_f16_7)
 	LoRAGradBF161                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_1)
 	LoRAGradBF162                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_2)
-	LoRAGradBF163                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_3)
 	LoRAGradBF164                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_4)
-	LoRAGradBF165                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_5)
 	LoRAGradBF166                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_6)
 	LoRAGradBF167                     = unsafe.Pointer(C.kg_dd4f7221_lora_grad_bf16_7)
 	MatMulNnF32                       = unsafe.Pointer(C.kg_dd4f7221_matmul_nn_f32)
@@ -458,30 +281,6 @@ var (
 	MatMulTtF32                       = unsafe.Pointer(C.kg_dd4f7221_matmul_tt_f32)
 	MatMulTtF16                       = unsafe.Pointer(C.kg_dd4f7221_matmul_tt_f16)
 	MatMulTtBF16                      = unsafe.Pointer(C.kg_dd4f7221_matmul_tt_bf16)
-	MatMulGradNnF321                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nn_f32_1)
-	MatMulGradNnF322                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nn_f32_2)
-	MatMulGradNnF161                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nn_f16_1)
-	MatMulGradNnF162                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nn_f16_2)
-	MatMulGradNnBF161                 = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nn_bf16_1)
-	MatMulGradNnBF162                 = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nn_bf16_2)
-	MatMulGradNtF321                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nt_f32_1)
-	MatMulGradNtF322                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nt_f32_2)
-	MatMulGradNtF161                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nt_f16_1)
-	MatMulGradNtF162                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nt_f16_2)
-	MatMulGradNtBF161                 = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nt_bf16_1)
-	MatMulGradNtBF162                 = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_nt_bf16_2)
-	MatMulGradTnF321                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tn_f32_1)
-	MatMulGradTnF322                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tn_f32_2)
-	MatMulGradTnF161                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tn_f16_1)
-	MatMulGradTnF162                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tn_f16_2)
-	MatMulGradTnBF161                 = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tn_bf16_1)
-	MatMulGradTnBF162                 = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tn_bf16_2)
-	MatMulGradTtF321                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tt_f32_1)
-	MatMulGradTtF322                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tt_f32_2)
-	MatMulGradTtF161                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tt_f16_1)
-	MatMulGradTtF162                  = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tt_f16_2)
-	MatMulGradTtBF161                 = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tt_bf16_1)
-	MatMulGradTtBF162                 = unsafe.Pointer(C.kg_dd4f7221_matmul_grad_tt_bf16_2)
 	MatMulBiasNnF32                   = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_nn_f32)
 	MatMulBiasNnF16                   = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_nn_f16)
 	MatMulBiasNnBF16                  = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_nn_bf16)
@@ -494,36 +293,9 @@ var (
 	MatMulBiasTtF32                   = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_tt_f32)
 	MatMulBiasTtF16                   = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_tt_f16)
 	MatMulBiasTtBF16                  = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_tt_bf16)
-	MatMulBiasGradNnF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f32_1)
-	MatMulBiasGradNnF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f32_2)
 	MatMulBiasGradNnF323              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f32_3)
-	MatMulBiasGradNnF324              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f32_4)
-	MatMulBiasGradNnF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f16_1)
-	MatMulBiasGradNnF162              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f16_2)
 	MatMulBiasGradNnF163              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f16_3)
-	MatMulBiasGradNnF164              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_f16_4)
-	MatMulBiasGradNnBF161             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_1)
-	MatMulBiasGradNnBF162             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_2)
 	MatMulBiasGradNnBF163             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_3)
-	MatMulBiasGradNnBF164             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nn_bf16_4)
-	MatMulBiasGradNtF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f32_1)
-	MatMulBiasGradNtF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f32_2)
-	MatMulBiasGradNtF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f16_1)
-	MatMulBiasGradNtF162              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_f16_2)
-	MatMulBiasGradNtBF161             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_bf16_1)
-	MatMulBiasGradNtBF162             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_nt_bf16_2)
-	MatMulBiasGradTnF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f32_1)
-	MatMulBiasGradTnF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f32_2)
-	MatMulBiasGradTnF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f16_1)
-	MatMulBiasGradTnF162              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_f16_2)
-	MatMulBiasGradTnBF161             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_bf16_1)
-	MatMulBiasGradTnBF162             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tn_bf16_2)
-	MatMulBiasGradTtF321              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f32_1)
-	MatMulBiasGradTtF322              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f32_2)
-	MatMulBiasGradTtF161              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f16_1)
-	MatMulBiasGradTtF162              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_f16_2)
-	MatMulBiasGradTtBF161             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_bf16_1)
-	MatMulBiasGradTtBF162             = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_grad_tt_bf16_2)
 	MatMulBiasGELUNnF32               = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_nn_f32)
 	MatMulBiasGELUNnF16               = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_nn_f16)
 	MatMulBiasGELUNnBF16              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_nn_bf16)
@@ -537,32 +309,20 @@ var (
 	MatMulBiasGELUTtF16               = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_tt_f16)
 	MatMulBiasGELUTtBF16              = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_tt_bf16)
 	MatMulBiasGELUGradNnF321          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1)
-	MatMulBiasGELUGradNnF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2)
-	MatMulBiasGELUGradNnF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3)
-	MatMulBiasGELUGradNnF324          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4)
-	MatMulBiasGELUGradNnF325          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5)
 	MatMulBiasGELUGradNnF161          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1)
 	MatMulBiasGELUGradNnF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2)
 	MatMulBiasGELUGradNnF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3)
-	MatMulBiasGELUGradNnF165          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5)
 	MatMulBiasGELUGradNnBF161         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1)
 	MatMulBiasGELUGradNnBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)
 	MatMulBiasGELUGradNnBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3)
-	MatMulBiasGELUGradNnBF165         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5)
-	MatMulBiasGELUGradNtF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)
-	MatMulBiasGELUGradNtF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)
 	MatMulBiasGELUGradNtF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)
 	MatMulBiasGELUGradNtF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)
 	MatMulBiasGELUGradNtBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)
 	MatMulBiasGELUGradNtBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)
-	MatMulBiasGELUGradTnF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)
-	MatMulBiasGELUGradTnF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)
 	MatMulBiasGELUGradTnF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)
 	MatMulBiasGELUGradTnF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)
 	MatMulBiasGELUGradTnBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)
 	MatMulBiasGELUGradTnBF163         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)
-	MatMulBiasGELUGradTtF322          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)
-	MatMulBiasGELUGradTtF323          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)
 	MatMulBiasGELUGradTtF162          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)
 	MatMulBiasGELUGradTtF163          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)
 	MatMulBiasGELUGradTtBF162         = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)
@@ -580,36 +340,8 @@ var (
 	MatMulBiasGELUErfTtF16            = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_tt_f16)
 	MatMulBiasGELUErfTtBF16           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16)
 	MatMulBiasGELUErfGradNnF321       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1)
-	MatMulBiasGELUErfGradNnF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2)
-	MatMulBiasGELUErfGradNnF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3)
-	MatMulBiasGELUErfGradNnF324       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4)
-	MatMulBiasGELUErfGradNnF325       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5)
 	MatMulBiasGELUErfGradNnF161       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1)
-	MatMulBiasGELUErfGradNnF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2)
-	MatMulBiasGELUErfGradNnF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3)
-	MatMulBiasGELUErfGradNnF165       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5)
 	MatMulBiasGELUErfGradNnBF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1)
-	MatMulBiasGELUErfGradNnBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2)
-	MatMulBiasGELUErfGradNnBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3)
-	MatMulBiasGELUErfGradNnBF165      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5)
-	MatMulBiasGELUErfGradNtF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2)
-	MatMulBiasGELUErfGradNtF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_3)
-	MatMulBiasGELUErfGradNtF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2)
-	MatMulBiasGELUErfGradNtF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3)
-	MatMulBiasGELUErfGradNtBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2)
-	MatMulBiasGELUErfGradNtBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3)
-	MatMulBiasGELUErfGradTnF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_2)
-	MatMulBiasGELUErfGradTnF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f32_3)
-	MatMulBiasGELUErfGradTnF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2)
-	MatMulBiasGELUErfGradTnF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3)
-	MatMulBiasGELUErfGradTnBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2)
-	MatMulBiasGELUErfGradTnBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3)
-	MatMulBiasGELUErfGradTtF322       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2)
-	MatMulBiasGELUErfGradTtF323       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_3)
-	MatMulBiasGELUErfGradTtF162       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2)
-	MatMulBiasGELUErfGradTtF163       = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3)
-	MatMulBiasGELUErfGradTtBF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2)
-	MatMulBiasGELUErfGradTtBF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3)
 	MatMulBiasResidualNnF32           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_nn_f32)
 	MatMulBiasResidualNnF16           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_nn_f16)
 	MatMulBiasResidualNnBF16          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_nn_bf16)
@@ -622,39 +354,9 @@ var (
 	MatMulBiasResidualTtF32           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_tt_f32)
 	MatMulBiasResidualTtF16           = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_tt_f16)
 	MatMulBiasResidualTtBF16          = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_tt_bf16)
-	MatMulBiasResidualGradNnF321      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1)
-	MatMulBiasResidualGradNnF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2)
-	MatMulBiasResidualGradNnF323      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3)
-	MatMulBiasResidualGradNnF324      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4)
 	MatMulBiasResidualGradNnF325      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5)
-	MatMulBiasResidualGradNnF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1)
-	MatMulBiasResidualGradNnF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2)
-	MatMulBiasResidualGradNnF163      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3)
-	MatMulBiasResidualGradNnF164      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4)
 	MatMulBiasResidualGradNnF165      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5)
-	MatMulBiasResidualGradNnBF161     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1)
-	MatMulBiasResidualGradNnBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2)
-	MatMulBiasResidualGradNnBF163     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3)
-	MatMulBiasResidualGradNnBF164     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4)
 	MatMulBiasResidualGradNnBF165     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5)
-	MatMulBiasResidualGradNtF321      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1)
-	MatMulBiasResidualGradNtF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f32_2)
-	MatMulBiasResidualGradNtF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1)
-	MatMulBiasResidualGradNtF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_f16_2)
-	MatMulBiasResidualGradNtBF161     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1)
-	MatMulBiasResidualGradNtBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_2)
-	MatMulBiasResidualGradTnF321      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f32_1)
-	MatMulBiasResidualGradTnF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f32_2)
-	MatMulBiasResidualGradTnF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f16_1)
-	MatMulBiasResidualGradTnF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_f16_2)
-	MatMulBiasResidualGradTnBF161     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_1)
-	MatMulBiasResidualGradTnBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tn_bf16_2)
-	MatMulBiasResidualGradTtF321      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1)
-	MatMulBiasResidualGradTtF322      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f32_2)
-	MatMulBiasResidualGradTtF161      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1)
-	MatMulBiasResidualGradTtF162      = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_f16_2)
-	MatMulBiasResidualGradTtBF161     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1)
-	MatMulBiasResidualGradTtBF162     = unsafe.Pointer(C.kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_2)
 )
 
 // The hashes of the specs that the C sources were made from.

@@ -47,22 +47,16 @@ var (
 	LayerNormGELUMatMulBiasGradNF323  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF324  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF325  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNF326  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNF327  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF161  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF162  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF163  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF164  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF165  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNF166  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNF167  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF161 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF162 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF163 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF164 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF165 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNBF166 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNBF167 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF322  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF325  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradTF162  unsafe.Pointer
@@ -72,46 +66,24 @@ var (
 	LinearF32                         unsafe.Pointer
 	LinearF16                         unsafe.Pointer
 	LinearBF16                        unsafe.Pointer
-	LinearGradF321                    unsafe.Pointer
 	LinearGradF322                    unsafe.Pointer
-	LinearGradF323                    unsafe.Pointer
-	LinearGradF324                    unsafe.Pointer
 	LinearGradF161                    unsafe.Pointer
 	LinearGradF162                    unsafe.Pointer
-	LinearGradF163                    unsafe.Pointer
-	LinearGradF164                    unsafe.Pointer
 	LinearGradBF161                   unsafe.Pointer
 	LinearGradBF162                   unsafe.Pointer
-	LinearGradBF163                   unsafe.Pointer
-	LinearGradBF164                   unsafe.Pointer
-	LoRAF321                          unsafe.Pointer
-	LoRAF322                          unsafe.Pointer
 	LoRAF323                          unsafe.Pointer
-	LoRAF161                          unsafe.Pointer
-	LoRAF162                          unsafe.Pointer
 	LoRAF163                          unsafe.Pointer
-	LoRABF161                         unsafe.Pointer
-	LoRABF162                         unsafe.Pointer
 	LoRABF163                         unsafe.Pointer
 	LoRAGradF321                      unsafe.Pointer
-	LoRAGradF322                      unsafe.Pointer
-	LoRAGradF323                      unsafe.Pointer
 	LoRAGradF324                      unsafe.Pointer
-	LoRAGradF325                      unsafe.Pointer
-	LoRAGradF326                      unsafe.Pointer
-	LoRAGradF327                      unsafe.Pointer
 	LoRAGradF161                      unsafe.Pointer
 	LoRAGradF162                      unsafe.Pointer
-	LoRAGradF163                      unsafe.Pointer
 	LoRAGradF164                      unsafe.Pointer
-	LoRAGradF165                      unsafe.Pointer
 	LoRAGradF166                      unsafe.Pointer
 	LoRAGradF167                      unsafe.Pointer
 	LoRAGradBF161                     unsafe.Pointer
 	LoRAGradBF162                     unsafe.Pointer
-	LoRAGradBF163                     unsafe.Pointer
 	LoRAGradBF164                     unsafe.Pointer
-	LoRAGradBF165                     unsafe.Pointer
 	LoRAGradBF166                     unsafe.Pointer
 	LoRAGradBF167                     unsafe.Pointer
 	MatMulNnF32                       unsafe.Pointer
@@ -126,30 +98,6 @@ var (
 	MatMulTtF32                       unsafe.Pointer
 	MatMulTtF16                       unsafe.Pointer
 	MatMulTtBF16                      unsafe.Pointer
-	MatMulGradNnF321                  unsafe.Pointer
-	MatMulGradNnF322                  unsafe.Pointer
-	MatMulGradNnF161                  unsafe.Pointer
-	MatMulGradNnF162                  unsafe.Pointer
-	MatMulGradNnBF161                 unsafe.Pointer
-	MatMulGradNnBF162                 unsafe.Pointer
-	MatMulGradNtF321                  unsafe.Pointer
-	MatMulGradNtF322                  unsafe.Pointer
-	MatMulGradNtF161                  unsafe.Pointer
-	MatMulGradNtF162                  unsafe.Pointer
-	MatMulGradNtBF161                 unsafe.Pointer
-	MatMulGradNtBF162                 unsafe.Pointer
-	MatMulGradTnF321                  unsafe.Pointer
-	MatMulGradTnF322                  unsafe.Pointer
-	MatMulGradTnF161                  unsafe.Pointer
-	MatMulGradTnF162                  unsafe.Pointer
-	MatMulGradTnBF161                 unsafe.Pointer
-	MatMulGradTnBF162                 unsafe.Pointer
-	MatMulGradTtF321                  unsafe.Pointer
-	MatMulGradTtF322                  unsafe.Pointer
-	MatMulGradTtF161                  unsafe.Pointer
-	MatMulGradTtF162                  unsafe.Pointer
-	MatMulGradTtBF161                 unsafe.Pointer
-	MatMulGradTtBF162                 unsafe.Pointer
 	MatMulBiasNnF32                   unsafe.Pointer
 	MatMulBiasNnF16                   unsafe.Pointer
 	MatMulBiasNnBF16                  unsafe.Pointer
@@ -162,36 +110,9 @@ var (
 	MatMulBiasTtF32                   unsafe.Pointer
 	MatMulBiasTtF16                   unsafe.Pointer
 	MatMulBiasTtBF16                  unsafe.Pointer
-	MatMulBiasGradNnF321              unsafe.Pointer
-	MatMulBiasGradNnF322              unsafe.Pointer
 	MatMulBiasGradNnF323              unsafe.Pointer
-	MatMulBiasGradNnF324              unsafe.Pointer
-	MatMulBiasGradNnF161              unsafe.Pointer
-	MatMulBiasGradNnF162              unsafe.Pointer
 	MatMulBiasGradNnF163              unsafe.Pointer
-	MatMulBiasGradNnF164              unsafe.Pointer
-	MatMulBiasGradNnBF161             unsafe.Pointer
-	MatMulBiasGradNnBF162             unsafe.Pointer
 	MatMulBiasGradNnBF163             unsafe.Pointer
-	MatMulBiasGradNnBF164             unsafe.Pointer
-	MatMulBiasGradNtF321              unsafe.Pointer
-	MatMulBiasGradNtF322              unsafe.Pointer
-	MatMulBiasGradNtF161              unsafe.Pointer
-	MatMulBiasGradNtF162              unsafe.Pointer
-	MatMulBiasGradNtBF161             unsafe.Pointer
-	MatMulBiasGradNtBF162             unsafe.Pointer
-	MatMulBiasGradTnF321              unsafe.Pointer
-	MatMulBiasGradTnF322              unsafe.Pointer
-	MatMulBiasGradTnF161              unsafe.Pointer
-	MatMulBiasGradTnF162              unsafe.Pointer
-	MatMulBiasGradTnBF161             unsafe.Pointer
-	MatMulBiasGradTnBF162             unsafe.Pointer
-	MatMulBiasGradTtF321              unsafe.Pointer
-	MatMulBiasGradTtF322              unsafe.Pointer
-	MatMulBiasGradTtF161              unsafe.Pointer
-	MatMulBiasGradTtF162              unsafe.Pointer
-	MatMulBiasGradTtBF161             unsafe.Pointer
-	MatMulBiasGradTtBF162             unsafe.Pointer
 	MatMulBiasGELUNnF32               unsafe.Pointer
 	MatMulBiasGELUNnF16               unsafe.Pointer
 	MatMulBiasGELUNnBF16              unsafe.Pointer
@@ -205,32 +126,20 @@ var (
 	MatMulBiasGELUTtF16               unsafe.Pointer
 	MatMulBiasGELUTtBF16              unsafe.Pointer
 	MatMulBiasGELUGradNnF321          unsafe.Pointer
-	MatMulBiasGELUGradNnF322          unsafe.Pointer
-	MatMulBiasGELUGradNnF323          unsafe.Pointer
-	MatMulBiasGELUGradNnF324          unsafe.Pointer
-	MatMulBiasGELUGradNnF325          unsafe.Pointer
 	MatMulBiasGELUGradNnF161          unsafe.Pointer
 	MatMulBiasGELUGradNnF162          unsafe.Pointer
 	MatMulBiasGELUGradNnF163          unsafe.Pointer
-	MatMulBiasGELUGradNnF165          unsafe.Pointer
 	MatMulBiasGELUGradNnBF161         unsafe.Pointer
 	MatMulBiasGELUGradNnBF162         unsafe.Pointer
 	MatMulBiasGELUGradNnBF163         unsafe.Pointer
-	MatMulBiasGELUGradNnBF165         unsafe.Pointer
-	MatMulBiasGELUGradNtF322          unsafe.Pointer
-	MatMulBiasGELUGradNtF323          unsafe.Pointer
 	MatMulBiasGELUGradNtF162          unsafe.Pointer
 	MatMulBiasGELUGradNtF163          unsafe.Pointer
 	MatMulBiasGELUGradNtBF162         unsafe.Pointer
 	MatMulBiasGELUGradNtBF163         unsafe.Pointer
-	MatMulBiasGELUGradTnF322          unsafe.Pointer
-	MatMulBiasGELUGradTnF323          unsafe.Pointer
 	MatMulBiasGELUGradTnF162          unsafe.Pointer
 	MatMulBiasGELUGradTnF163          unsafe.Pointer
 	MatMulBiasGELUGradTnBF162         unsafe.Pointer
 	MatMulBiasGELUGradTnBF163         unsafe.Pointer
-	MatMulBiasGELUGradTtF322          unsafe.Pointer
-	MatMulBiasGELUGradTtF323          unsafe.Pointer
 	MatMulBiasGELUGradTtF162          unsafe.Pointer
 	MatMulBiasGELUGradTtF163          unsafe.Pointer
 	MatMulBiasGELUGradTtBF162         unsafe.Pointer
@@ -248,36 +157,8 @@ var (
 	MatMulBiasGELUErfTtF16            unsafe.Pointer
 	MatMulBiasGELUErfTtBF16           unsafe.Pointer
 	MatMulBiasGELUErfGradNnF321       unsafe.Pointer
-	MatMulBiasGELUErfGradNnF322       unsafe.Pointer
-	MatMulBiasGELUErfGradNnF323       unsafe.Pointer
-	MatMulBiasGELUErfGradNnF324       unsafe.Pointer
-	MatMulBiasGELUErfGradNnF325       unsafe.Pointer
 	MatMulBiasGELUErfGradNnF161       unsafe.Pointer
-	MatMulBiasGELUErfGradNnF162       unsafe.Pointer
-	MatMulBiasGELUErfGradNnF163       unsafe.Pointer
-	MatMulBiasGELUErfGradNnF165       unsafe.Pointer
 	MatMulBiasGELUErfGradNnBF161      unsafe.Pointer
-	MatMulBiasGELUErfGradNnBF162      unsafe.Pointer
-	MatMulBiasGELUErfGradNnBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradNnBF165      unsafe.Pointer
-	MatMulBiasGELUErfGradNtF322       unsafe.Pointer
-	MatMulBiasGELUErfGradNtF323       unsafe.Pointer
-	MatMulBiasGELUErfGradNtF162       unsafe.Pointer
-	MatMulBiasGELUErfGradNtF163       unsafe.Pointer
-	MatMulBiasGELUErfGradNtBF162      unsafe.Pointer
-	MatMulBiasGELUErfGradNtBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradTnF322       unsafe.Pointer
-	MatMulBiasGELUErfGradTnF323       unsafe.Pointer
-	MatMulBiasGELUErfGradTnF162       unsafe.Pointer
-	MatMulBiasGELUErfGradTnF163       unsafe.Pointer
-	MatMulBiasGELUErfGradTnBF162      unsafe.Pointer
-	MatMulBiasGELUErfGradTnBF163      unsafe.Pointer
-	MatMulBiasGELUErfGradTtF322       unsafe.Pointer
-	MatMulBiasGELUErfGradTtF323       unsafe.Pointer
-	MatMulBiasGELUErfGradTtF162       unsafe.Pointer
-	MatMulBiasGELUErfGradTtF163       unsafe.Pointer
-	MatMulBiasGELUErfGradTtBF162      unsafe.Pointer
-	MatMulBiasGELUErfGradTtBF163      unsafe.Pointer
 	MatMulBiasResidualNnF32           unsafe.Pointer
 	MatMulBiasResidualNnF16           unsafe.Pointer
 	MatMulBiasResidualNnBF16          unsafe.Pointer
@@ -290,39 +171,9 @@ var (
 	MatMulBiasResidualTtF32           unsafe.Pointer
 	MatMulBiasResidualTtF16           unsafe.Pointer
 	MatMulBiasResidualTtBF16          unsafe.Pointer
-	MatMulBiasResidualGradNnF321      unsafe.Pointer
-	MatMulBiasResidualGradNnF322      unsafe.Pointer
-	MatMulBiasResidualGradNnF323      unsafe.Pointer
-	MatMulBiasResidualGradNnF324      unsafe.Pointer
 	MatMulBiasResidualGradNnF325      unsafe.Pointer
-	MatMulBiasResidualGradNnF161      unsafe.Pointer
-	MatMulBiasResidualGradNnF162      unsafe.Pointer
-	MatMulBiasResidualGradNnF163      unsafe.Pointer
-	MatMulBiasResidualGradNnF164      unsafe.Pointer
 	MatMulBiasResidualGradNnF165      unsafe.Pointer
-	MatMulBiasResidualGradNnBF161     unsafe.Pointer
-	MatMulBiasResidualGradNnBF162     unsafe.Pointer
-	MatMulBiasResidualGradNnBF163     unsafe.Pointer
-	MatMulBiasResidualGradNnBF164     unsafe.Pointer
 	MatMulBiasResidualGradNnBF165     unsafe.Pointer
-	MatMulBiasResidualGradNtF321      unsafe.Pointer
-	MatMulBiasResidualGradNtF322      unsafe.Pointer
-	MatMulBiasResidualGradNtF161      unsafe.Pointer
-	MatMulBiasResidualGradNtF162      unsafe.Pointer
-	MatMulBiasResidualGradNtBF161     unsafe.Pointer
-	MatMulBiasResidualGradNtBF162     unsafe.Pointer
-	MatMulBiasResidualGradTnF321      unsafe.Pointer
-	MatMulBiasResidualGradTnF322      unsafe.Pointer
-	MatMulBiasResidualGradTnF161      unsafe.Pointer
-	MatMulBiasResidualGradTnF162      unsafe.Pointer
-	MatMulBiasResidualGradTnBF161     unsafe.Pointer
-	MatMulBiasResidualGradTnBF162     unsafe.Pointer
-	MatMulBiasResidualGradTtF321      unsafe.Pointer
-	MatMulBiasResidualGradTtF322      unsafe.Pointer
-	MatMulBiasResidualGradTtF161      unsafe.Pointer
-	MatMulBiasResidualGradTtF162      unsafe.Pointer
-	MatMulBiasResidualGradTtBF161     unsafe.Pointer
-	MatMulBiasResidualGradTtBF162     unsafe.Pointer
 )
 
 // Nor is there a source with a hash.

@@ -94,16 +94,6 @@ typedef struct {
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_sums_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args;
-
-typedef struct {
 	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args;
 
@@ -130,16 +120,6 @@ typedef struct {
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_sums_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args;
-
-typedef struct {
 	int64_t size_K_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args;
 
@@ -164,16 +144,6 @@ typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_sums_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -211,6 +181,14 @@ typedef struct {
 	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args;
 
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4
+
 #define KG_SELF "layernorm_gelu_matmul_bias.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
@@ -228,22 +206,16 @@ KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
@@ -1282,78 +1254,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 	}
 }
 
-// rows kernel for d_bias_reduced_block.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_reduced_block_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_N_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f32(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // rows kernel for rest_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
@@ -1675,78 +1575,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 	}
 }
 
-// rows kernel for d_bias_reduced_block.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_reduced_block_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_N_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f16(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f16(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // rows kernel for rest_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
@@ -2064,78 +1892,6 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_w_ + at_5_ + (col_from_ + col_), d_w_reduced_, n_3_);
 			}
-		}
-	}
-}
-
-// rows kernel for d_bias_reduced_block.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_reduced_block_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_N_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_bf16(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_bf16(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }

@@ -30,25 +30,9 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
-	int64_t size_N_;
-} kg_dd4f7221_linear_grad_f32_1_args;
-
-typedef struct {
-	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
 } kg_dd4f7221_linear_grad_f32_2_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_linear_grad_f32_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_sums_;
-} kg_dd4f7221_linear_grad_f32_4_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -63,16 +47,6 @@ typedef struct {
 } kg_dd4f7221_linear_grad_f16_2_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_linear_grad_f16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_sums_;
-} kg_dd4f7221_linear_grad_f16_4_args;
-
-typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
@@ -84,15 +58,14 @@ typedef struct {
 	int64_t size_R_;
 } kg_dd4f7221_linear_grad_bf16_2_args;
 
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_;
-} kg_dd4f7221_linear_grad_bf16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_R_sums_;
-} kg_dd4f7221_linear_grad_bf16_4_args;
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_linear_grad_f32_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2
+//   kg_dd4f7221_linear_grad_f32_3 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3
+//   kg_dd4f7221_linear_grad_f32_4 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4
+//   kg_dd4f7221_linear_grad_f16_3 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3
+//   kg_dd4f7221_linear_grad_f16_4 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4
+//   kg_dd4f7221_linear_grad_bf16_3 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3
+//   kg_dd4f7221_linear_grad_bf16_4 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4
 
 #define KG_SELF "linear.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -100,18 +73,11 @@ typedef struct {
 KG_DISPATCH(kg_dd4f7221_linear_f32)
 KG_DISPATCH(kg_dd4f7221_linear_f16)
 KG_DISPATCH(kg_dd4f7221_linear_bf16)
-KG_DISPATCH(kg_dd4f7221_linear_grad_f32_1)
 KG_DISPATCH(kg_dd4f7221_linear_grad_f32_2)
-KG_DISPATCH(kg_dd4f7221_linear_grad_f32_3)
-KG_DISPATCH(kg_dd4f7221_linear_grad_f32_4)
 KG_DISPATCH(kg_dd4f7221_linear_grad_f16_1)
 KG_DISPATCH(kg_dd4f7221_linear_grad_f16_2)
-KG_DISPATCH(kg_dd4f7221_linear_grad_f16_3)
-KG_DISPATCH(kg_dd4f7221_linear_grad_f16_4)
 KG_DISPATCH(kg_dd4f7221_linear_grad_bf16_1)
 KG_DISPATCH(kg_dd4f7221_linear_grad_bf16_2)
-KG_DISPATCH(kg_dd4f7221_linear_grad_bf16_3)
-KG_DISPATCH(kg_dd4f7221_linear_grad_bf16_4)
 
 #else // KG_ISA
 
@@ -256,52 +222,6 @@ static void KG_NAME(kg_dd4f7221_linear_bf16)(const kg_call *call, int64_t lo, in
 	}
 }
 
-// matmul kernel for d_x.
-static void KG_NAME(kg_dd4f7221_linear_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	const float *restrict w_ = call->buf[1];
-	float *restrict d_x_ = call->buf[2];
-	const kg_dd4f7221_linear_grad_f32_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
-		const int64_t depth_ = args->size_N_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, w_ + k_from_ * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_y_ + row_from_ * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, w_ + k_from_2_ * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_K_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_x_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_x_ + at_2_ + (col_from_ + col_), d_x_reduced_, n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_w.
 static void KG_NAME(kg_dd4f7221_linear_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
@@ -344,78 +264,6 @@ static void KG_NAME(kg_dd4f7221_linear_grad_f32_2)(const kg_call *call, int64_t 
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f32(d_w_ + at_2_ + (col_from_ + col_), d_w_reduced_, n_);
 			}
-		}
-	}
-}
-
-// rows kernel for d_bias_reduced_block.
-static void KG_NAME(kg_dd4f7221_linear_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_reduced_block_ = call->buf[1];
-	const kg_dd4f7221_linear_grad_f32_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_N_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f32(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_linear_grad_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_linear_grad_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }
@@ -512,78 +360,6 @@ static void KG_NAME(kg_dd4f7221_linear_grad_f16_2)(const kg_call *call, int64_t 
 	}
 }
 
-// rows kernel for d_bias_reduced_block.
-static void KG_NAME(kg_dd4f7221_linear_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_reduced_block_ = call->buf[1];
-	const kg_dd4f7221_linear_grad_f16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_N_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f16(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f16(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_linear_grad_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_linear_grad_f16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // matmul kernel for d_x.
 static void KG_NAME(kg_dd4f7221_linear_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
@@ -672,78 +448,6 @@ static void KG_NAME(kg_dd4f7221_linear_grad_bf16_2)(const kg_call *call, int64_t
 				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_w_ + at_2_ + (col_from_ + col_), d_w_reduced_, n_);
 			}
-		}
-	}
-}
-
-// rows kernel for d_bias_reduced_block.
-static void KG_NAME(kg_dd4f7221_linear_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	float *restrict d_bias_reduced_block_ = call->buf[1];
-	const kg_dd4f7221_linear_grad_bf16_3_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_N_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			int64_t d_2_ = from_;
-			const int64_t at_3_ = at_2_ * args->size_N_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_bf16(d_y_ + at_3_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_bf16(d_y_ + at_3_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_linear_grad_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_linear_grad_bf16_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_R_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_ = block_; i_R_sums_ < end_; i_R_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_R_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_R_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_R_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_R_sums_2_ = block_2_; i_R_sums_2_ < end_2_; i_R_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_R_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
 		}
 	}
 }

@@ -12,18 +12,6 @@ const uint64_t kg_dd4f7221_lora_hash = 0xb6ebaaa5ce2e4eaeULL;
 typedef struct {
 	int64_t size_O_;
 	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_f32_1_args;
-
-typedef struct {
-	int64_t size_Rank_;
-	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_f32_2_args;
-
-typedef struct {
-	int64_t size_O_;
-	int64_t size_R_;
 	int64_t size_Rank_;
 	float alpha_;
 } kg_dd4f7221_lora_f32_3_args;
@@ -31,33 +19,9 @@ typedef struct {
 typedef struct {
 	int64_t size_O_;
 	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_f16_1_args;
-
-typedef struct {
-	int64_t size_Rank_;
-	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_f16_2_args;
-
-typedef struct {
-	int64_t size_O_;
-	int64_t size_R_;
 	int64_t size_Rank_;
 	float alpha_;
 } kg_dd4f7221_lora_f16_3_args;
-
-typedef struct {
-	int64_t size_O_;
-	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_bf16_1_args;
-
-typedef struct {
-	int64_t size_Rank_;
-	int64_t size_R_;
-	int64_t size_I_;
-} kg_dd4f7221_lora_bf16_2_args;
 
 typedef struct {
 	int64_t size_O_;
@@ -74,40 +38,10 @@ typedef struct {
 } kg_dd4f7221_lora_grad_f32_1_args;
 
 typedef struct {
-	int64_t size_Rank_;
-	int64_t size_R_;
-	int64_t size_O_;
-} kg_dd4f7221_lora_grad_f32_2_args;
-
-typedef struct {
-	int64_t size_I_;
-	int64_t size_R_;
-	int64_t size_Rank_;
-} kg_dd4f7221_lora_grad_f32_3_args;
-
-typedef struct {
 	int64_t size_I_;
 	int64_t size_R_;
 	int64_t size_O_;
 } kg_dd4f7221_lora_grad_f32_4_args;
-
-typedef struct {
-	int64_t size_O_;
-	int64_t size_I_;
-	int64_t size_R_;
-} kg_dd4f7221_lora_grad_f32_5_args;
-
-typedef struct {
-	int64_t size_Rank_;
-	int64_t size_I_;
-	int64_t size_R_;
-} kg_dd4f7221_lora_grad_f32_6_args;
-
-typedef struct {
-	int64_t size_O_;
-	int64_t size_Rank_;
-	int64_t size_R_;
-} kg_dd4f7221_lora_grad_f32_7_args;
 
 typedef struct {
 	int64_t size_O_;
@@ -125,20 +59,8 @@ typedef struct {
 typedef struct {
 	int64_t size_I_;
 	int64_t size_R_;
-	int64_t size_Rank_;
-} kg_dd4f7221_lora_grad_f16_3_args;
-
-typedef struct {
-	int64_t size_I_;
-	int64_t size_R_;
 	int64_t size_O_;
 } kg_dd4f7221_lora_grad_f16_4_args;
-
-typedef struct {
-	int64_t size_O_;
-	int64_t size_I_;
-	int64_t size_R_;
-} kg_dd4f7221_lora_grad_f16_5_args;
 
 typedef struct {
 	int64_t size_Rank_;
@@ -168,20 +90,8 @@ typedef struct {
 typedef struct {
 	int64_t size_I_;
 	int64_t size_R_;
-	int64_t size_Rank_;
-} kg_dd4f7221_lora_grad_bf16_3_args;
-
-typedef struct {
-	int64_t size_I_;
-	int64_t size_R_;
 	int64_t size_O_;
 } kg_dd4f7221_lora_grad_bf16_4_args;
-
-typedef struct {
-	int64_t size_O_;
-	int64_t size_I_;
-	int64_t size_R_;
-} kg_dd4f7221_lora_grad_bf16_5_args;
 
 typedef struct {
 	int64_t size_Rank_;
@@ -195,133 +105,35 @@ typedef struct {
 	int64_t size_R_;
 } kg_dd4f7221_lora_grad_bf16_7_args;
 
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_lora_f32_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2
+//   kg_dd4f7221_lora_f16_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2
+//   kg_dd4f7221_lora_bf16_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2
+//   kg_dd4f7221_lora_grad_f32_2 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2
+//   kg_dd4f7221_lora_grad_f32_5 runs kg_dd4f7221_linear_grad_f32_2
+//   kg_dd4f7221_lora_grad_f16_5 runs kg_dd4f7221_linear_grad_f16_2
+//   kg_dd4f7221_lora_grad_bf16_5 runs kg_dd4f7221_linear_grad_bf16_2
+
 #define KG_SELF "lora.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
-KG_DISPATCH(kg_dd4f7221_lora_f32_1)
-KG_DISPATCH(kg_dd4f7221_lora_f32_2)
 KG_DISPATCH(kg_dd4f7221_lora_f32_3)
-KG_DISPATCH(kg_dd4f7221_lora_f16_1)
-KG_DISPATCH(kg_dd4f7221_lora_f16_2)
 KG_DISPATCH(kg_dd4f7221_lora_f16_3)
-KG_DISPATCH(kg_dd4f7221_lora_bf16_1)
-KG_DISPATCH(kg_dd4f7221_lora_bf16_2)
 KG_DISPATCH(kg_dd4f7221_lora_bf16_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_1)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f32_2)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f32_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f32_4)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f32_5)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f32_6)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f32_7)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_1)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_2)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f16_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_4)
-KG_DISPATCH(kg_dd4f7221_lora_grad_f16_5)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_6)
 KG_DISPATCH(kg_dd4f7221_lora_grad_f16_7)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_1)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_2)
-KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_3)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_4)
-KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_5)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_6)
 KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_7)
 
 #else // KG_ISA
-
-// matmul kernel for base.
-static void KG_NAME(kg_dd4f7221_lora_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict w_ = call->buf[1];
-	float *restrict base_ = call->buf[2];
-	const kg_dd4f7221_lora_f32_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_O_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_O_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, w_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_O_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf base_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(base_ + at_2_ + (col_from_ + col_), base_2_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for down.
-static void KG_NAME(kg_dd4f7221_lora_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict a_ = call->buf[1];
-	float *restrict down_ = call->buf[2];
-	const kg_dd4f7221_lora_f32_2_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_Rank_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_Rank_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, a_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_Rank_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf down_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(down_ + at_2_ + (col_from_ + col_), down_2_, n_);
-			}
-		}
-	}
-}
 
 // matmul kernel for y.
 static void KG_NAME(kg_dd4f7221_lora_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
@@ -371,98 +183,6 @@ static void KG_NAME(kg_dd4f7221_lora_f32_3)(const kg_call *call, int64_t lo, int
 	}
 }
 
-// matmul kernel for base.
-static void KG_NAME(kg_dd4f7221_lora_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const kg_f16 *restrict w_ = call->buf[1];
-	float *restrict base_ = call->buf[2];
-	const kg_dd4f7221_lora_f16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_O_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_O_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_f16(left_panels_, rows_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_f16(right_panels_, w_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_O_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf base_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(base_ + at_2_ + (col_from_ + col_), base_2_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for down.
-static void KG_NAME(kg_dd4f7221_lora_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const kg_f16 *restrict a_ = call->buf[1];
-	float *restrict down_ = call->buf[2];
-	const kg_dd4f7221_lora_f16_2_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_Rank_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_Rank_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_f16(left_panels_, rows_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_f16(right_panels_, a_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_Rank_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf down_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(down_ + at_2_ + (col_from_ + col_), down_2_, n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for y.
 static void KG_NAME(kg_dd4f7221_lora_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict down_ = call->buf[0];
@@ -506,98 +226,6 @@ static void KG_NAME(kg_dd4f7221_lora_f16_3)(const kg_call *call, int64_t lo, int
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf up_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f16(y_ + at_2_ + (col_from_ + col_), kg_loadn_f32(base_ + at_2_ + (col_from_ + col_), n_) + kg_splat(t_) * up_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for base.
-static void KG_NAME(kg_dd4f7221_lora_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const kg_bf16 *restrict w_ = call->buf[1];
-	float *restrict base_ = call->buf[2];
-	const kg_dd4f7221_lora_bf16_1_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_O_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_O_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_bf16(left_panels_, rows_, w_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_bf16(right_panels_, w_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_O_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf base_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(base_ + at_2_ + (col_from_ + col_), base_2_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for down.
-static void KG_NAME(kg_dd4f7221_lora_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const kg_bf16 *restrict a_ = call->buf[1];
-	float *restrict down_ = call->buf[2];
-	const kg_dd4f7221_lora_bf16_2_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_Rank_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_Rank_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
-		const int64_t depth_ = args->size_I_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_bf16(left_panels_, rows_, a_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_bf16(left_panels_, x_ + row_from_ * args->size_I_ + k_from_2_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_bf16(right_panels_, a_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_Rank_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf down_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(down_ + at_2_ + (col_from_ + col_), down_2_, n_);
 			}
 		}
 	}
@@ -688,98 +316,6 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_1)(const kg_call *call, int64_t lo
 	}
 }
 
-// matmul kernel for d_down.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_up_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	float *restrict d_down_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_2_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_Rank_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_Rank_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
-		const int64_t depth_ = args->size_O_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_, args->size_O_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, b_ + col_from_ * args->size_O_ + k_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_up_ + row_from_ * args->size_O_ + k_from_2_, args->size_O_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, b_ + col_from_ * args->size_O_ + k_from_2_, args->size_O_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_Rank_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_down_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_down_ + at_2_ + (col_from_ + col_), d_down_2_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_x_part.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_down_ = call->buf[0];
-	const float *restrict a_ = call->buf[1];
-	float *restrict d_x_part_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_3_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_I_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_I_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
-		const int64_t depth_ = args->size_Rank_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_I_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_x_part_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_x_part_ + at_2_ + (col_from_ + col_), d_x_part_2_, n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_x.
 static void KG_NAME(kg_dd4f7221_lora_grad_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
@@ -822,144 +358,6 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_4)(const kg_call *call, int64_t lo
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_x_part_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f32(d_x_ + at_2_ + (col_from_ + col_), kg_loadn_f32(d_x_part_ + at_2_ + (col_from_ + col_), n_) + d_x_part_2_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict d_y_ = call->buf[1];
-	float *restrict d_w_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_5_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_O_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_O_ + 511) / 512);
-		const int64_t tiles_ = (args->size_I_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_I_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_I_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
-		const int64_t depth_ = args->size_R_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_y_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_O_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_w_ + at_2_ + (col_from_ + col_), d_w_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_a.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_6)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict d_down_ = call->buf[1];
-	float *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_6_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_Rank_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_Rank_ + 511) / 512);
-		const int64_t tiles_ = (args->size_I_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_I_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_I_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_Rank_ - col_from_, 512);
-		const int64_t depth_ = args->size_R_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_down_ + k_from_ * args->size_Rank_ + col_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_down_ + k_from_2_ * args->size_Rank_ + col_from_, args->size_Rank_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_Rank_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_2_ + (col_from_ + col_), d_a_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_b.
-static void KG_NAME(kg_dd4f7221_lora_grad_f32_7)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict down_ = call->buf[0];
-	const float *restrict d_up_ = call->buf[1];
-	float *restrict d_b_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f32_7_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_O_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_O_ + 511) / 512);
-		const int64_t tiles_ = (args->size_Rank_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_Rank_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_Rank_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
-		const int64_t depth_ = args->size_R_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, down_ + k_from_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_up_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, down_ + k_from_2_ * args->size_Rank_ + row_from_, args->size_Rank_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_up_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_O_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_2_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1048,52 +446,6 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_2)(const kg_call *call, int64_t lo
 	}
 }
 
-// matmul kernel for d_x_part.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_down_ = call->buf[0];
-	const kg_f16 *restrict a_ = call->buf[1];
-	float *restrict d_x_part_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f16_3_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_I_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_I_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
-		const int64_t depth_ = args->size_Rank_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-				kg_thin_k_f16(left_panels_, rows_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
-				kg_packb_k_f16(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_I_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_x_part_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_x_part_ + at_2_ + (col_from_ + col_), d_x_part_2_, n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_x.
 static void KG_NAME(kg_dd4f7221_lora_grad_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
@@ -1136,52 +488,6 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f16_4)(const kg_call *call, int64_t lo
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_x_part_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_f16(d_x_ + at_2_ + (col_from_ + col_), kg_loadn_f32(d_x_part_ + at_2_ + (col_from_ + col_), n_) + d_x_part_2_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_lora_grad_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const kg_f16 *restrict d_y_ = call->buf[1];
-	kg_f16 *restrict d_w_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_f16_5_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_O_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_O_ + 511) / 512);
-		const int64_t tiles_ = (args->size_I_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_I_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_I_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
-		const int64_t depth_ = args->size_R_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_f16(left_panels_, rows_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f16(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_f16(right_panels_, d_y_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_O_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f16(d_w_ + at_2_ + (col_from_ + col_), d_w_reduced_, n_);
 			}
 		}
 	}
@@ -1362,52 +668,6 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_2)(const kg_call *call, int64_t l
 	}
 }
 
-// matmul kernel for d_x_part.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_down_ = call->buf[0];
-	const kg_bf16 *restrict a_ = call->buf[1];
-	float *restrict d_x_part_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_bf16_3_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_I_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_I_ + 511) / 512);
-		const int64_t tiles_ = (args->size_R_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_R_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_I_ - col_from_, 512);
-		const int64_t depth_ = args->size_Rank_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_, args->size_Rank_, rows_, ks_);
-				kg_thin_k_bf16(left_panels_, rows_, a_ + col_from_ * args->size_Rank_ + k_from_, args->size_Rank_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_down_ + row_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, rows_, ks_2_);
-				kg_packb_k_bf16(right_panels_, a_ + col_from_ * args->size_Rank_ + k_from_2_, args->size_Rank_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_I_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_x_part_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_x_part_ + at_2_ + (col_from_ + col_), d_x_part_2_, n_);
-			}
-		}
-	}
-}
-
 // matmul kernel for d_x.
 static void KG_NAME(kg_dd4f7221_lora_grad_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
@@ -1450,52 +710,6 @@ static void KG_NAME(kg_dd4f7221_lora_grad_bf16_4)(const kg_call *call, int64_t l
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_x_part_2_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_x_ + at_2_ + (col_from_ + col_), kg_loadn_f32(d_x_part_ + at_2_ + (col_from_ + col_), n_) + d_x_part_2_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_lora_grad_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const kg_bf16 *restrict d_y_ = call->buf[1];
-	kg_bf16 *restrict d_w_ = call->buf[2];
-	const kg_dd4f7221_lora_grad_bf16_5_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_O_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_O_ + 511) / 512);
-		const int64_t tiles_ = (args->size_I_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_I_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_2_ * height_;
-		const int64_t rows_ = kgi_min(args->size_I_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_O_ - col_from_, 512);
-		const int64_t depth_ = args->size_R_;
-		if (rows_ <= 4) {
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_bf16(left_panels_, x_ + k_from_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_);
-				kg_thin_n_bf16(left_panels_, rows_, d_y_ + k_from_ * args->size_O_ + col_from_, args->size_O_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_bf16(left_panels_, x_ + k_from_2_ * args->size_I_ + row_from_, args->size_I_, rows_, ks_2_);
-				kg_packb_n_bf16(right_panels_, d_y_ + k_from_2_ * args->size_O_ + col_from_, args->size_O_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_ = row_from_ + row_;
-			const int64_t at_2_ = at_ * args->size_O_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_w_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_bf16(d_w_ + at_2_ + (col_from_ + col_), d_w_reduced_, n_);
 			}
 		}
 	}

@@ -100,29 +100,6 @@ typedef struct {
 } kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args;
 
 typedef struct {
-	int64_t size_K_;
-	int64_t size_M_;
-	int64_t size_N_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_K_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_sums_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5_args;
-
-typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_Z_;
@@ -142,11 +119,6 @@ typedef struct {
 
 typedef struct {
 	int64_t size_N_;
-	int64_t size_Z_sums_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5_args;
-
-typedef struct {
-	int64_t size_N_;
 	int64_t size_M_;
 	int64_t size_Z_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args;
@@ -162,23 +134,6 @@ typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_Z_sums_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5_args;
-
-typedef struct {
-	int64_t size_K_;
-	int64_t size_M_;
-	int64_t size_N_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args;
-
-typedef struct {
-	int64_t size_K_;
-	int64_t size_N_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3_args;
 
 typedef struct {
 	int64_t size_K_;
@@ -208,18 +163,6 @@ typedef struct {
 	int64_t size_M_;
 	int64_t size_K_;
 	int64_t size_N_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2_args;
-
-typedef struct {
-	int64_t size_N_;
-	int64_t size_K_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3_args;
-
-typedef struct {
-	int64_t size_M_;
-	int64_t size_K_;
-	int64_t size_N_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_args;
 
 typedef struct {
@@ -239,18 +182,6 @@ typedef struct {
 	int64_t size_K_;
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args;
-
-typedef struct {
-	int64_t size_M_;
-	int64_t size_K_;
-	int64_t size_N_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args;
-
-typedef struct {
-	int64_t size_K_;
-	int64_t size_N_;
-	int64_t size_M_;
-} kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3_args;
 
 typedef struct {
 	int64_t size_M_;
@@ -276,6 +207,16 @@ typedef struct {
 	int64_t size_M_;
 } kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_args;
 
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2 runs kg_dd4f7221_matmul_nt_f32
+//   kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3 runs kg_dd4f7221_matmul_tn_f32
+//   kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4 runs kg_dd4f7221_matmul_bias_grad_nn_f32_3
+//   kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4
+//   kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4
+//   kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4
+//   kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2 runs kg_dd4f7221_matmul_nn_f32
+//   kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2 runs kg_dd4f7221_matmul_tt_f32
+
 #define KG_SELF "matmul_bias_gelu.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
@@ -292,32 +233,20 @@ KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_tt_f32)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_tt_f16)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_tt_bf16)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)
-KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3)
 KG_DISPATCH(kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2)
@@ -1080,183 +1009,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1)(const kg_call *c
 	}
 }
 
-// matmul kernel for d_a.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_pre_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	float *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
-		const int64_t depth_ = args->size_N_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_K_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_pre_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, b_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_K_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_pre_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, b_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_b.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict d_pre_ = call->buf[1];
-	float *restrict d_b_ = call->buf[2];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_K_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_K_ + 83) / 84);
-		const int64_t tiles_ = (args->size_K_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_K_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_K_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_M_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, a_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_pre_ + (at_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_pre_ + (at_2_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_4_ = i_4_ * args->size_K_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// rows kernel for d_bias_reduced_block.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_pre_ = call->buf[0];
-	float *restrict d_bias_reduced_block_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 4095) / 4096);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 4095) / 4096);
-		const int64_t from_ = i_ * 4096;
-		const int64_t to_ = kgi_min(from_ + 4096, args->size_N_);
-		int64_t d_ = from_;
-		const int64_t at_ = i_2_ * args->size_N_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			kg_store_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f));
-		}
-		if (d_ < to_) {
-			kg_storen_f32(d_bias_reduced_block_ + at_ + d_, kg_splat(0.0f), to_ - d_);
-		}
-		const int64_t row_from_ = i_2_ * 32;
-		const int64_t rows_ = kgi_min(args->size_Z_ * args->size_M_ - row_from_, 32);
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_2_ = row_from_ + row_;
-			const int64_t at_3_ = at_2_ / args->size_M_;
-			int64_t d_2_ = from_;
-			const int64_t at_4_ = (at_3_ * args->size_M_ + at_2_ % args->size_M_) * args->size_N_;
-			for (; d_2_ < to_ - (KG_W - 1); d_2_ += KG_W) {
-				kg_store_f32(d_bias_reduced_block_ + at_ + d_2_, kg_load_f32(d_bias_reduced_block_ + at_ + d_2_) + kg_load_f32(d_pre_ + at_4_ + d_2_));
-			}
-			if (d_2_ < to_) {
-				kg_storen_f32(d_bias_reduced_block_ + at_ + d_2_, kg_loadn_f32(d_bias_reduced_block_ + at_ + d_2_, to_ - d_2_) + kg_loadn_f32(d_pre_ + at_4_ + d_2_, to_ - d_2_), to_ - d_2_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	float *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_Z_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_Z_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_Z_sums_ = block_; i_Z_sums_ < end_; i_Z_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_Z_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f32(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_Z_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_Z_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_Z_sums_2_ = block_2_; i_Z_sums_2_ < end_2_; i_Z_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_Z_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f32(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // map kernel for d_pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict pre_ = call->buf[0];
@@ -1414,43 +1166,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3)(const kg_call *c
 	}
 }
 
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	kg_f16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_Z_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_Z_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_Z_sums_ = block_; i_Z_sums_ < end_; i_Z_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_Z_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_f16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_Z_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_Z_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_Z_sums_2_ = block_2_; i_Z_sums_2_ < end_2_; i_Z_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_Z_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_f16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
 // map kernel for d_pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict pre_ = call->buf[0];
@@ -1603,147 +1318,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3)(const kg_call *
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// cols kernel for d_bias.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_bias_reduced_block_ = call->buf[0];
-	kg_bf16 *restrict d_bias_ = call->buf[1];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 64;
-		const int64_t to_ = kgi_min(from_ + 64, args->size_N_);
-		int64_t d_ = from_;
-		for (; d_ < to_ - (KG_W - 1); d_ += KG_W) {
-			vf d_bias_reduced_ = kg_splat(0.0f);
-			for (int64_t block_ = 0; block_ < args->size_Z_sums_; block_ += 256) {
-				const int64_t end_ = kgi_min(block_ + 256, args->size_Z_sums_);
-				vf d_bias_reduced_2_ = kg_splat(0.0f);
-				for (int64_t i_Z_sums_ = block_; i_Z_sums_ < end_; i_Z_sums_++) {
-					d_bias_reduced_2_ += kg_load_f32(d_bias_reduced_block_ + i_Z_sums_ * args->size_N_ + d_);
-				}
-				d_bias_reduced_ += d_bias_reduced_2_;
-			}
-			kg_store_bf16(d_bias_ + d_, d_bias_reduced_);
-		}
-		if (d_ < to_) {
-			vf d_bias_reduced_3_ = kg_splat(0.0f);
-			for (int64_t block_2_ = 0; block_2_ < args->size_Z_sums_; block_2_ += 256) {
-				const int64_t end_2_ = kgi_min(block_2_ + 256, args->size_Z_sums_);
-				vf d_bias_reduced_4_ = kg_splat(0.0f);
-				for (int64_t i_Z_sums_2_ = block_2_; i_Z_sums_2_ < end_2_; i_Z_sums_2_++) {
-					d_bias_reduced_4_ += kg_loadn_f32(d_bias_reduced_block_ + i_Z_sums_2_ * args->size_N_ + d_, to_ - d_);
-				}
-				d_bias_reduced_3_ += d_bias_reduced_4_;
-			}
-			kg_storen_bf16(d_bias_ + d_, d_bias_reduced_3_, to_ - d_);
-		}
-	}
-}
-
-// matmul kernel for d_a.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_pre_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	float *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_M_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_M_ + 83) / 84);
-		const int64_t tiles_ = (args->size_M_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_M_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_M_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
-		const int64_t depth_ = args->size_N_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_N_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, d_pre_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, b_ + (at_2_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_N_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, d_pre_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, b_ + (at_4_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_M_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_b.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_pre_ = call->buf[0];
-	const float *restrict a_ = call->buf[1];
-	float *restrict d_b_ = call->buf[2];
-	const kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_3_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_N_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_N_ + 83) / 84);
-		const int64_t tiles_ = (args->size_N_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_N_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_N_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
-		const int64_t depth_ = args->size_M_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_M_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, d_pre_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, a_ + (at_ + k_from_) * args->size_K_ + col_from_, args->size_K_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, d_pre_ + (at_2_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, a_ + (at_2_ + k_from_2_) * args->size_K_ + col_from_, args->size_K_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_4_ = i_4_ * args->size_N_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_3_ = row_from_ + row_;
-			const int64_t at_5_ = (at_4_ + at_3_) * args->size_K_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_5_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}
@@ -1958,112 +1532,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3)(const kg_call *
 }
 
 // matmul kernel for d_a.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict b_ = call->buf[0];
-	const float *restrict d_pre_ = call->buf[1];
-	float *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_2_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_M_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_M_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_K_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_K_ + 83) / 84);
-		const int64_t tiles_ = (args->size_K_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_K_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_K_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
-		const int64_t depth_ = args->size_N_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_K_;
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, b_ + (at_ + row_from_) * args->size_N_ + k_from_, args->size_N_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, d_pre_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_K_;
-			const int64_t at_4_ = i_4_ * args->size_M_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, b_ + (at_3_ + row_from_) * args->size_N_ + k_from_2_, args->size_N_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, d_pre_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_K_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_b.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict d_pre_ = call->buf[1];
-	float *restrict d_b_ = call->buf[2];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tn_f32_3_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_K_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_K_ + 83) / 84);
-		const int64_t tiles_ = (args->size_K_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_K_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_K_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_N_ - col_from_, 512);
-		const int64_t depth_ = args->size_M_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_K_;
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_k_f32(left_panels_, a_ + (at_ + row_from_) * args->size_M_ + k_from_, args->size_M_, rows_, ks_);
-				kg_thin_n_f32(left_panels_, rows_, d_pre_ + (at_2_ + k_from_) * args->size_N_ + col_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_K_;
-			const int64_t at_4_ = i_4_ * args->size_M_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_k_f32(left_panels_, a_ + (at_3_ + row_from_) * args->size_M_ + k_from_2_, args->size_M_, rows_, ks_2_);
-				kg_packb_n_f32(right_panels_, d_pre_ + (at_4_ + k_from_2_) * args->size_N_ + col_from_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_K_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_N_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_a.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict b_ = call->buf[0];
 	const float *restrict d_pre_ = call->buf[1];
@@ -2270,112 +1738,6 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3)(const kg_call *
 				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
 				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
 				kg_storen_bf16(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_a.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict b_ = call->buf[0];
-	const float *restrict d_pre_ = call->buf[1];
-	float *restrict d_a_ = call->buf[2];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_M_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_M_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_K_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_K_ + 83) / 84);
-		const int64_t tiles_ = (args->size_K_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_K_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_K_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_M_ - col_from_, 512);
-		const int64_t depth_ = args->size_N_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_N_;
-			const int64_t at_2_ = i_4_ * args->size_M_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, b_ + (at_ + k_from_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, d_pre_ + (at_2_ + col_from_) * args->size_N_ + k_from_, args->size_N_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_N_;
-			const int64_t at_4_ = i_4_ * args->size_M_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, b_ + (at_3_ + k_from_2_) * args->size_K_ + row_from_, args->size_K_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, d_pre_ + (at_4_ + col_from_) * args->size_N_ + k_from_2_, args->size_N_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_K_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_M_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_a_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_a_ + at_7_ + (col_from_ + col_), d_a_reduced_, n_);
-			}
-		}
-	}
-}
-
-// matmul kernel for d_b.
-static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_pre_ = call->buf[0];
-	const float *restrict a_ = call->buf[1];
-	float *restrict d_b_ = call->buf[2];
-	const kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_3_args *args = call->block;
-	(void)args;
-	float *restrict left_panels_ = (float *)call->scratch + 0;
-	float *restrict right_panels_ = (float *)call->scratch + 29696;
-	float *restrict sums_ = (float *)call->scratch + 168960;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
-		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
-		const int64_t i_3_ = i_2_ % ((args->size_N_ + 83) / 84);
-		const int64_t i_4_ = i_2_ / ((args->size_N_ + 83) / 84);
-		const int64_t tiles_ = (args->size_N_ + 83) / 84;
-		const int64_t height_ = tiles_ <= 5 ? ((args->size_N_ + (tiles_ - 1)) / tiles_ + 13) / 14 * 14 : 84;
-		const int64_t row_from_ = i_3_ * height_;
-		const int64_t rows_ = kgi_min(args->size_N_ - row_from_, height_);
-		const int64_t col_from_ = i_ * 512;
-		const int64_t cols_ = kgi_min(args->size_K_ - col_from_, 512);
-		const int64_t depth_ = args->size_M_;
-		if (rows_ <= 4) {
-			const int64_t at_ = i_4_ * args->size_M_;
-			const int64_t at_2_ = i_4_ * args->size_K_;
-			for (int64_t k_from_ = 0; k_from_ < (depth_ < 1 ? 1 : depth_); k_from_ += 4096) {
-				const int64_t ks_ = kgi_min(depth_ - k_from_, 4096);
-				kg_rows_m_f32(left_panels_, d_pre_ + (at_ + k_from_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_);
-				kg_thin_k_f32(left_panels_, rows_, a_ + (at_2_ + col_from_) * args->size_M_ + k_from_, args->size_M_, cols_, ks_, sums_, 512, !(k_from_ == 0));
-			}
-		} else {
-			const int64_t at_3_ = i_4_ * args->size_M_;
-			const int64_t at_4_ = i_4_ * args->size_K_;
-			for (int64_t k_from_2_ = 0; k_from_2_ < (depth_ < 1 ? 1 : depth_); k_from_2_ += 256) {
-				const int64_t ks_2_ = kgi_min(depth_ - k_from_2_, 256);
-				kg_packa_m_f32(left_panels_, d_pre_ + (at_3_ + k_from_2_) * args->size_N_ + row_from_, args->size_N_, rows_, ks_2_);
-				kg_packb_k_f32(right_panels_, a_ + (at_4_ + col_from_) * args->size_M_ + k_from_2_, args->size_M_, ks_2_, cols_);
-				kg_gemm_block(left_panels_, right_panels_, rows_, cols_, ks_2_, sums_, 512, !(k_from_2_ == 0));
-			}
-		}
-		const int64_t at_6_ = i_4_ * args->size_N_;
-		for (int64_t row_ = 0; row_ < rows_; row_++) {
-			const int64_t at_5_ = row_from_ + row_;
-			const int64_t at_7_ = (at_6_ + at_5_) * args->size_K_;
-			for (int64_t col_ = 0; col_ < cols_; col_ += KG_W) {
-				const int64_t n_ = kgi_min(cols_ - col_, KG_W);
-				const vf d_b_reduced_ = kg_load_f32(sums_ + row_ * 512 + col_);
-				kg_storen_f32(d_b_ + at_7_ + (col_from_ + col_), d_b_reduced_, n_);
 			}
 		}
 	}

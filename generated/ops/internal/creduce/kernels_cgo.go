@@ -53,16 +53,11 @@ void kg_dd4f7221_mean_grad_f32(const struct kg_call *call, int64_t lo, int64_t h
 void kg_dd4f7221_mean_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_mean_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_sum_hash;
-void kg_dd4f7221_sum_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sum_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sum_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sum_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_f16(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_grad_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_sum_sq_hash;
 void kg_dd4f7221_sum_sq_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_sum_sq_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_sum_sq_grad_f32(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -110,15 +105,10 @@ var (
 	MeanGradF32         = unsafe.Pointer(C.kg_dd4f7221_mean_grad_f32)
 	MeanGradF16         = unsafe.Pointer(C.kg_dd4f7221_mean_grad_f16)
 	MeanGradBF16        = unsafe.Pointer(C.kg_dd4f7221_mean_grad_bf16)
-	SumF321             = unsafe.Pointer(C.kg_dd4f7221_sum_f32_1)
-	SumF322             = unsafe.Pointer(C.kg_dd4f7221_sum_f32_2)
-	SumF161             = unsafe.Pointer(C.kg_dd4f7221_sum_f16_1)
-	SumBF161            = unsafe.Pointer(C.kg_dd4f7221_sum_bf16_1)
 	SumGradF32          = unsafe.Pointer(C.kg_dd4f7221_sum_grad_f32)
 	SumGradF16          = unsafe.Pointer(C.kg_dd4f7221_sum_grad_f16)
 	SumGradBF16         = unsafe.Pointer(C.kg_dd4f7221_sum_grad_bf16)
 	SumSqF321           = unsafe.Pointer(C.kg_dd4f7221_sum_sq_f32_1)
-	SumSqF322           = unsafe.Pointer(C.kg_dd4f7221_sum_sq_f32_2)
 	SumSqF161           = unsafe.Pointer(C.kg_dd4f7221_sum_sq_f16_1)
 	SumSqBF161          = unsafe.Pointer(C.kg_dd4f7221_sum_sq_bf16_1)
 	SumSqGradF32        = unsafe.Pointer(C.kg_dd4f7221_sum_sq_grad_f32)

@@ -44,15 +44,10 @@ var (
 	MeanGradF32         unsafe.Pointer
 	MeanGradF16         unsafe.Pointer
 	MeanGradBF16        unsafe.Pointer
-	SumF321             unsafe.Pointer
-	SumF322             unsafe.Pointer
-	SumF161             unsafe.Pointer
-	SumBF161            unsafe.Pointer
 	SumGradF32          unsafe.Pointer
 	SumGradF16          unsafe.Pointer
 	SumGradBF16         unsafe.Pointer
 	SumSqF321           unsafe.Pointer
-	SumSqF322           unsafe.Pointer
 	SumSqF161           unsafe.Pointer
 	SumSqBF161          unsafe.Pointer
 	SumSqGradF32        unsafe.Pointer

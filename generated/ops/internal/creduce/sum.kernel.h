@@ -11,22 +11,6 @@ const uint64_t kg_dd4f7221_sum_hash = 0x92cb10c4035c3f02ULL;
 
 typedef struct {
 	int64_t size_P_;
-} kg_dd4f7221_sum_f32_1_args;
-
-typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_sum_f32_2_args;
-
-typedef struct {
-	int64_t size_P_;
-} kg_dd4f7221_sum_f16_1_args;
-
-typedef struct {
-	int64_t size_P_;
-} kg_dd4f7221_sum_bf16_1_args;
-
-typedef struct {
-	int64_t size_P_;
 } kg_dd4f7221_sum_grad_f32_args;
 
 typedef struct {
@@ -37,160 +21,20 @@ typedef struct {
 	int64_t size_P_;
 } kg_dd4f7221_sum_grad_bf16_args;
 
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_sum_f32_1 runs kg_dd4f7221_mean_f32_1
+//   kg_dd4f7221_sum_f32_2 runs kg_dd4f7221_dot_f32_2
+//   kg_dd4f7221_sum_f16_1 runs kg_dd4f7221_mean_f16_1
+//   kg_dd4f7221_sum_bf16_1 runs kg_dd4f7221_mean_bf16_1
+
 #define KG_SELF "sum.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
-KG_DISPATCH(kg_dd4f7221_sum_f32_1)
-KG_DISPATCH(kg_dd4f7221_sum_f32_2)
-KG_DISPATCH(kg_dd4f7221_sum_f16_1)
-KG_DISPATCH(kg_dd4f7221_sum_bf16_1)
 KG_DISPATCH(kg_dd4f7221_sum_grad_f32)
 KG_DISPATCH(kg_dd4f7221_sum_grad_f16)
 KG_DISPATCH(kg_dd4f7221_sum_grad_bf16)
 
 #else // KG_ISA
-
-// reduce kernel for y_reduced_chunk.
-static void KG_NAME(kg_dd4f7221_sum_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict y_reduced_chunk_ = call->buf[1];
-	const kg_dd4f7221_sum_f32_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
-		vf y_reduced_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, to_);
-			vf y_reduced_chunk_3_ = kg_splat(0.0f);
-			vf y_reduced_chunk_4_ = kg_splat(0.0f);
-			vf y_reduced_chunk_5_ = kg_splat(0.0f);
-			vf y_reduced_chunk_6_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				y_reduced_chunk_3_ += kg_load_f32(x_ + d_);
-				y_reduced_chunk_4_ += kg_load_f32(x_ + d_ + KG_W);
-				y_reduced_chunk_5_ += kg_load_f32(x_ + d_ + 2 * KG_W);
-				y_reduced_chunk_6_ += kg_load_f32(x_ + d_ + 3 * KG_W);
-			}
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_chunk_3_ += kg_load_f32(x_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_chunk_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(x_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_chunk_3_ += y_reduced_chunk_4_;
-			y_reduced_chunk_3_ += y_reduced_chunk_5_;
-			y_reduced_chunk_3_ += y_reduced_chunk_6_;
-			y_reduced_chunk_2_ += y_reduced_chunk_3_;
-		}
-		const float y_reduced_chunk_7_ = kg_hsum(y_reduced_chunk_2_);
-		kg_st_f32(y_reduced_chunk_ + item_, y_reduced_chunk_7_);
-	}
-}
-
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_sum_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict y_reduced_chunk_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_sum_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf y_reduced_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
-			vf y_reduced_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_2_ += kg_load_f32(y_reduced_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(y_reduced_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_ += y_reduced_2_;
-		}
-		const float y_reduced_3_ = kg_hsum(y_reduced_);
-		kg_st_f32(y_, y_reduced_3_);
-	}
-}
-
-// reduce kernel for y_reduced_chunk.
-static void KG_NAME(kg_dd4f7221_sum_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	float *restrict y_reduced_chunk_ = call->buf[1];
-	const kg_dd4f7221_sum_f16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
-		vf y_reduced_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, to_);
-			vf y_reduced_chunk_3_ = kg_splat(0.0f);
-			vf y_reduced_chunk_4_ = kg_splat(0.0f);
-			vf y_reduced_chunk_5_ = kg_splat(0.0f);
-			vf y_reduced_chunk_6_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				y_reduced_chunk_3_ += kg_load_f16(x_ + d_);
-				y_reduced_chunk_4_ += kg_load_f16(x_ + d_ + KG_W);
-				y_reduced_chunk_5_ += kg_load_f16(x_ + d_ + 2 * KG_W);
-				y_reduced_chunk_6_ += kg_load_f16(x_ + d_ + 3 * KG_W);
-			}
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_chunk_3_ += kg_load_f16(x_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_chunk_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f16(x_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_chunk_3_ += y_reduced_chunk_4_;
-			y_reduced_chunk_3_ += y_reduced_chunk_5_;
-			y_reduced_chunk_3_ += y_reduced_chunk_6_;
-			y_reduced_chunk_2_ += y_reduced_chunk_3_;
-		}
-		const float y_reduced_chunk_7_ = kg_hsum(y_reduced_chunk_2_);
-		kg_st_f32(y_reduced_chunk_ + item_, y_reduced_chunk_7_);
-	}
-}
-
-// reduce kernel for y_reduced_chunk.
-static void KG_NAME(kg_dd4f7221_sum_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	float *restrict y_reduced_chunk_ = call->buf[1];
-	const kg_dd4f7221_sum_bf16_1_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		const int64_t from_ = item_ * 16384;
-		const int64_t to_ = kgi_min(from_ + 16384, args->size_P_);
-		vf y_reduced_chunk_2_ = kg_splat(0.0f);
-		for (int64_t block_ = from_; block_ < to_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, to_);
-			vf y_reduced_chunk_3_ = kg_splat(0.0f);
-			vf y_reduced_chunk_4_ = kg_splat(0.0f);
-			vf y_reduced_chunk_5_ = kg_splat(0.0f);
-			vf y_reduced_chunk_6_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				y_reduced_chunk_3_ += kg_load_bf16(x_ + d_);
-				y_reduced_chunk_4_ += kg_load_bf16(x_ + d_ + KG_W);
-				y_reduced_chunk_5_ += kg_load_bf16(x_ + d_ + 2 * KG_W);
-				y_reduced_chunk_6_ += kg_load_bf16(x_ + d_ + 3 * KG_W);
-			}
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_chunk_3_ += kg_load_bf16(x_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_chunk_3_ += kg_select(kg_first(end_ - d_), kg_loadn_bf16(x_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_chunk_3_ += y_reduced_chunk_4_;
-			y_reduced_chunk_3_ += y_reduced_chunk_5_;
-			y_reduced_chunk_3_ += y_reduced_chunk_6_;
-			y_reduced_chunk_2_ += y_reduced_chunk_3_;
-		}
-		const float y_reduced_chunk_7_ = kg_hsum(y_reduced_chunk_2_);
-		kg_st_f32(y_reduced_chunk_ + item_, y_reduced_chunk_7_);
-	}
-}
 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_sum_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {

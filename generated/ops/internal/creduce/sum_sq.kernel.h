@@ -14,10 +14,6 @@ typedef struct {
 } kg_dd4f7221_sum_sq_f32_1_args;
 
 typedef struct {
-	int64_t size_P_chunks_;
-} kg_dd4f7221_sum_sq_f32_2_args;
-
-typedef struct {
 	int64_t size_P_;
 } kg_dd4f7221_sum_sq_f16_1_args;
 
@@ -37,11 +33,13 @@ typedef struct {
 	int64_t size_P_;
 } kg_dd4f7221_sum_sq_grad_bf16_args;
 
+// These kernels equal others and run their functions:
+//   kg_dd4f7221_sum_sq_f32_2 runs kg_dd4f7221_dot_f32_2
+
 #define KG_SELF "sum_sq.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
 
 KG_DISPATCH(kg_dd4f7221_sum_sq_f32_1)
-KG_DISPATCH(kg_dd4f7221_sum_sq_f32_2)
 KG_DISPATCH(kg_dd4f7221_sum_sq_f16_1)
 KG_DISPATCH(kg_dd4f7221_sum_sq_bf16_1)
 KG_DISPATCH(kg_dd4f7221_sum_sq_grad_f32)
@@ -92,31 +90,6 @@ static void KG_NAME(kg_dd4f7221_sum_sq_f32_1)(const kg_call *call, int64_t lo, i
 		}
 		const float y_reduced_chunk_7_ = kg_hsum(y_reduced_chunk_2_);
 		kg_st_f32(y_reduced_chunk_ + item_, y_reduced_chunk_7_);
-	}
-}
-
-// rows kernel for y.
-static void KG_NAME(kg_dd4f7221_sum_sq_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict y_reduced_chunk_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
-	const kg_dd4f7221_sum_sq_f32_2_args *args = call->block;
-	(void)args;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf y_reduced_ = kg_splat(0.0f);
-		for (int64_t block_ = 0; block_ < args->size_P_chunks_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_P_chunks_);
-			vf y_reduced_2_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				y_reduced_2_ += kg_load_f32(y_reduced_chunk_ + d_);
-			}
-			if (d_ < end_) {
-				y_reduced_2_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(y_reduced_chunk_ + d_, end_ - d_), kg_splat(0.0f));
-			}
-			y_reduced_ += y_reduced_2_;
-		}
-		const float y_reduced_3_ = kg_hsum(y_reduced_);
-		kg_st_f32(y_, y_reduced_3_);
 	}
 }
 
