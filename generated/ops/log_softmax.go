@@ -37,27 +37,31 @@ func LogSoftmaxDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runti
 // LogSoftmaxGrad computes the gradient of LogSoftmax: the cotangents of its
 // operands from those of its results.
 //
-//	x     [R..., D]  logits
-//	dY    [R..., D]  cotangent of y
-//	→ dX  [R..., D]  cotangent of x
+//	x      [R..., D]  logits
+//	top    [R...]     greatest logit of each row
+//	total  [R...]     sum over each row of exp(x - top)
+//	dY     [R..., D]  cotangent of y
+//	→ dX   [R..., D]  cotangent of x
 //
 // Source: Goodfellow et al., Deep Learning, 2016, section 6.2.2.3.
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LogSoftmaxGrad[T float32 | runtime.Float16 | runtime.BFloat16](x, dY runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	b := runtime.Immediate(x.Untyped(), dY.Untyped())
-	dX := LogSoftmaxGradDeferred(b, x, dY)
+func LogSoftmaxGrad[T float32 | runtime.Float16 | runtime.BFloat16](x runtime.Tensor[T], top, total runtime.Tensor[float32], dY runtime.Tensor[T]) (runtime.Tensor[T], error) {
+	b := runtime.Immediate(x.Untyped(), top.Untyped(), total.Untyped(), dY.Untyped())
+	dX := LogSoftmaxGradDeferred(b, x, top, total, dY)
 	return dX, runtime.Finish(b, dX.Untyped())
 }
 
 // LogSoftmaxGradDeferred is LogSoftmaxGrad, recorded in b. Its errors are
 // those of LogSoftmaxGrad: the batch keeps the first one, and Sync returns
 // it.
-func LogSoftmaxGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, dY runtime.Tensor[T]) runtime.Tensor[T] {
+func LogSoftmaxGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x runtime.Tensor[T], top, total runtime.Tensor[float32], dY runtime.Tensor[T]) runtime.Tensor[T] {
 	var call runtime.Call
 	call.Begin(b, &logSoftmaxGradOp)
 	call.In(x.Untyped())
+	call.In(top.Untyped())
+	call.In(total.Untyped())
 	call.In(dY.Untyped())
 	call.Record("")
 	return runtime.Out[T](&call, 0)
@@ -66,7 +70,7 @@ func LogSoftmaxGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *r
 // logSoftmaxOp describes log_softmax to the runtime.
 var logSoftmaxOp = runtime.Op{
 	Name:  "log_softmax",
-	Hash:  0x978d004dc6ef9912,
+	Hash:  0x03029e374e16c7b3,
 	Built: crows.HashOfLogSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -77,16 +81,18 @@ var logSoftmaxOp = runtime.Op{
 	},
 	Outs: []runtime.Arg{
 		{Name: "y", Shape: []runtime.Dim{{0}, {1}}},
+		{Name: "top", Shape: []runtime.Dim{{0}}, Lazy: true},
+		{Name: "total", Shape: []runtime.Dim{{0}}, Lazy: true},
 	},
 	Variants: []runtime.Variant{{
 		Ins:  []runtime.DType{runtime.F32},
-		Outs: []runtime.DType{runtime.F32},
+		Outs: []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Wanted: 2}, {Offset: 12, Wanted: 3}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 17100},
 			C:          crows.LogSoftmaxF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}},
@@ -94,13 +100,13 @@ var logSoftmaxOp = runtime.Op{
 		Ref: logSoftmaxF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16},
-		Outs: []runtime.DType{runtime.F16},
+		Outs: []runtime.DType{runtime.F16, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Wanted: 2}, {Offset: 12, Wanted: 3}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 17100},
 			C:          crows.LogSoftmaxF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}},
@@ -108,13 +114,13 @@ var logSoftmaxOp = runtime.Op{
 		Ref: logSoftmaxF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16},
-		Outs: []runtime.DType{runtime.BF16},
+		Outs: []runtime.DType{runtime.BF16, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 16800},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Wanted: 2}, {Offset: 12, Wanted: 3}},
+			BlockBytes: 16,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 17100},
 			C:          crows.LogSoftmaxBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}},
@@ -123,7 +129,7 @@ var logSoftmaxOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &logSoftmaxGradOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromOut, Index: 1}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0},
 	},
 }
@@ -131,7 +137,7 @@ var logSoftmaxOp = runtime.Op{
 // logSoftmaxGradOp describes log_softmax_grad to the runtime.
 var logSoftmaxGradOp = runtime.Op{
 	Name:  "log_softmax_grad",
-	Hash:  0x978d004dc6ef9912,
+	Hash:  0x03029e374e16c7b3,
 	Built: crows.HashOfLogSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
@@ -139,51 +145,53 @@ var logSoftmaxGradOp = runtime.Op{
 	},
 	Ins: []runtime.Arg{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
+		{Name: "top", Shape: []runtime.Dim{{0}}},
+		{Name: "total", Shape: []runtime.Dim{{0}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {1}}},
 	},
 	Outs: []runtime.Arg{
 		{Name: "d_x", Shape: []runtime.Dim{{0}, {1}}},
 	},
 	Variants: []runtime.Variant{{
-		Ins:  []runtime.DType{runtime.F32, runtime.F32},
+		Ins:  []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 8600},
 			C:          crows.LogSoftmaxGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
-			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxGradF32Ref,
 	}, {
-		Ins:  []runtime.DType{runtime.F16, runtime.F16},
+		Ins:  []runtime.DType{runtime.F16, runtime.F32, runtime.F32, runtime.F16},
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 8600},
 			C:          crows.LogSoftmaxGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
-			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxGradF16Ref,
 	}, {
-		Ins:  []runtime.DType{runtime.BF16, runtime.BF16},
+		Ins:  []runtime.DType{runtime.BF16, runtime.F32, runtime.F32, runtime.BF16},
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 27800},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 8600},
 			C:          crows.LogSoftmaxGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
-			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 6, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{0}}},
 		}},
 		Ref: logSoftmaxGradBF16Ref,
 	}},

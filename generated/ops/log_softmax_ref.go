@@ -8,12 +8,14 @@ import (
 	"github.com/kernelgen/kgen/runtime"
 )
 
-// logSoftmaxF32Ref computes log_softmax in float64, one loop nest for each step: x f32, y f32.
+// logSoftmaxF32Ref computes log_softmax in float64, one loop nest for each step: x f32, y f32, top f32, total f32.
 func logSoftmaxF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[float32](c, 0)
 	t_y := runtime.RefSlice[float32](c, 1)
+	t_top := runtime.RefSlice[float32](c, 2)
+	t_total := runtime.RefSlice[float32](c, 3)
 
 	// top[R]: max over D
 	l_top := make([]float64, nR)
@@ -61,14 +63,26 @@ func logSoftmaxF32Ref(c *runtime.RefCall) {
 			t_y[iR*nD+iD] = float32(float64(t_x[iR*nD+iD]) - l_base[iR] - l_logtotal[iR])
 		}
 	}
+
+	// top[R]
+	for iR := range nR {
+		t_top[iR] = float32(l_top[iR])
+	}
+
+	// total[R]
+	for iR := range nR {
+		t_total[iR] = float32(l_total[iR])
+	}
 }
 
-// logSoftmaxF16Ref computes log_softmax in float64, one loop nest for each step: x f16, y f16.
+// logSoftmaxF16Ref computes log_softmax in float64, one loop nest for each step: x f16, y f16, top f32, total f32.
 func logSoftmaxF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[runtime.Float16](c, 0)
 	t_y := runtime.RefSlice[runtime.Float16](c, 1)
+	t_top := runtime.RefSlice[float32](c, 2)
+	t_total := runtime.RefSlice[float32](c, 3)
 
 	// top[R]: max over D
 	l_top := make([]float64, nR)
@@ -116,14 +130,26 @@ func logSoftmaxF16Ref(c *runtime.RefCall) {
 			t_y[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_x[iR*nD+iD].Float32()) - l_base[iR] - l_logtotal[iR]))
 		}
 	}
+
+	// top[R]
+	for iR := range nR {
+		t_top[iR] = float32(l_top[iR])
+	}
+
+	// total[R]
+	for iR := range nR {
+		t_total[iR] = float32(l_total[iR])
+	}
 }
 
-// logSoftmaxBF16Ref computes log_softmax in float64, one loop nest for each step: x bf16, y bf16.
+// logSoftmaxBF16Ref computes log_softmax in float64, one loop nest for each step: x bf16, y bf16, top f32, total f32.
 func logSoftmaxBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_y := runtime.RefSlice[runtime.BFloat16](c, 1)
+	t_top := runtime.RefSlice[float32](c, 2)
+	t_total := runtime.RefSlice[float32](c, 3)
 
 	// top[R]: max over D
 	l_top := make([]float64, nR)
@@ -171,64 +197,48 @@ func logSoftmaxBF16Ref(c *runtime.RefCall) {
 			t_y[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_x[iR*nD+iD].Float32()) - l_base[iR] - l_logtotal[iR]))
 		}
 	}
+
+	// top[R]
+	for iR := range nR {
+		t_top[iR] = float32(l_top[iR])
+	}
+
+	// total[R]
+	for iR := range nR {
+		t_total[iR] = float32(l_total[iR])
+	}
 }
 
-// logSoftmaxGradF32Ref computes log_softmax_grad in float64, one loop nest for each step: x f32, d_y f32, d_x f32.
+// logSoftmaxGradF32Ref computes log_softmax_grad in float64, one loop nest for each step: x f32, top f32, total f32, d_y f32, d_x f32.
 func logSoftmaxGradF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[float32](c, 0)
-	t_d_y := runtime.RefSlice[float32](c, 1)
-	t_d_x := runtime.RefSlice[float32](c, 2)
-
-	// top[R]: max over D
-	l_top := make([]float64, nR)
-	for iR := range nR {
-		acc1 := math.Inf(-1)
-		for iD := range nD {
-			acc1 = max(acc1, float64(t_x[iR*nD+iD]))
-		}
-		l_top[iR] = acc1
-	}
+	t_top := runtime.RefSlice[float32](c, 1)
+	t_total := runtime.RefSlice[float32](c, 2)
+	t_d_y := runtime.RefSlice[float32](c, 3)
+	t_d_x := runtime.RefSlice[float32](c, 4)
 
 	// base[R]
 	l_base := make([]float64, nR)
 	for iR := range nR {
-		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
-	}
-
-	// e[R, D]
-	l_e := make([]float64, nR*nD)
-	for iR := range nR {
-		for iD := range nD {
-			l_e[iR*nD+iD] = math.Exp(float64(t_x[iR*nD+iD]) - l_base[iR])
-		}
-	}
-
-	// total[R]: sum over D
-	l_total := make([]float64, nR)
-	for iR := range nR {
-		acc2 := 0.0
-		for iD := range nD {
-			acc2 += l_e[iR*nD+iD]
-		}
-		l_total[iR] = acc2
+		l_base[iR] = runtime.Where(math.IsInf(float64(t_top[iR]), 0) && float64(t_top[iR]) < 0.0, 0.0, float64(t_top[iR]))
 	}
 
 	// logtotal[R]
 	l_logtotal := make([]float64, nR)
 	for iR := range nR {
-		l_logtotal[iR] = math.Log(runtime.Where(l_total[iR] == 0.0, 1.0, l_total[iR]))
+		l_logtotal[iR] = math.Log(runtime.Where(float64(t_total[iR]) == 0.0, 1.0, float64(t_total[iR])))
 	}
 
 	// d_logtotal_part[R]: sum over D
 	l_d_logtotal_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc1 := 0.0
 		for iD := range nD {
-			acc3 += float64(t_d_y[iR*nD+iD])
+			acc1 += float64(t_d_y[iR*nD+iD])
 		}
-		l_d_logtotal_part[iR] = acc3
+		l_d_logtotal_part[iR] = acc1
 	}
 
 	// d_logtotal[R]
@@ -245,62 +255,36 @@ func logSoftmaxGradF32Ref(c *runtime.RefCall) {
 	}
 }
 
-// logSoftmaxGradF16Ref computes log_softmax_grad in float64, one loop nest for each step: x f16, d_y f16, d_x f16.
+// logSoftmaxGradF16Ref computes log_softmax_grad in float64, one loop nest for each step: x f16, top f32, total f32, d_y f16, d_x f16.
 func logSoftmaxGradF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[runtime.Float16](c, 0)
-	t_d_y := runtime.RefSlice[runtime.Float16](c, 1)
-	t_d_x := runtime.RefSlice[runtime.Float16](c, 2)
-
-	// top[R]: max over D
-	l_top := make([]float64, nR)
-	for iR := range nR {
-		acc1 := math.Inf(-1)
-		for iD := range nD {
-			acc1 = max(acc1, float64(t_x[iR*nD+iD].Float32()))
-		}
-		l_top[iR] = acc1
-	}
+	t_top := runtime.RefSlice[float32](c, 1)
+	t_total := runtime.RefSlice[float32](c, 2)
+	t_d_y := runtime.RefSlice[runtime.Float16](c, 3)
+	t_d_x := runtime.RefSlice[runtime.Float16](c, 4)
 
 	// base[R]
 	l_base := make([]float64, nR)
 	for iR := range nR {
-		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
-	}
-
-	// e[R, D]
-	l_e := make([]float64, nR*nD)
-	for iR := range nR {
-		for iD := range nD {
-			l_e[iR*nD+iD] = math.Exp(float64(t_x[iR*nD+iD].Float32()) - l_base[iR])
-		}
-	}
-
-	// total[R]: sum over D
-	l_total := make([]float64, nR)
-	for iR := range nR {
-		acc2 := 0.0
-		for iD := range nD {
-			acc2 += l_e[iR*nD+iD]
-		}
-		l_total[iR] = acc2
+		l_base[iR] = runtime.Where(math.IsInf(float64(t_top[iR]), 0) && float64(t_top[iR]) < 0.0, 0.0, float64(t_top[iR]))
 	}
 
 	// logtotal[R]
 	l_logtotal := make([]float64, nR)
 	for iR := range nR {
-		l_logtotal[iR] = math.Log(runtime.Where(l_total[iR] == 0.0, 1.0, l_total[iR]))
+		l_logtotal[iR] = math.Log(runtime.Where(float64(t_total[iR]) == 0.0, 1.0, float64(t_total[iR])))
 	}
 
 	// d_logtotal_part[R]: sum over D
 	l_d_logtotal_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc1 := 0.0
 		for iD := range nD {
-			acc3 += float64(t_d_y[iR*nD+iD].Float32())
+			acc1 += float64(t_d_y[iR*nD+iD].Float32())
 		}
-		l_d_logtotal_part[iR] = acc3
+		l_d_logtotal_part[iR] = acc1
 	}
 
 	// d_logtotal[R]
@@ -317,62 +301,36 @@ func logSoftmaxGradF16Ref(c *runtime.RefCall) {
 	}
 }
 
-// logSoftmaxGradBF16Ref computes log_softmax_grad in float64, one loop nest for each step: x bf16, d_y bf16, d_x bf16.
+// logSoftmaxGradBF16Ref computes log_softmax_grad in float64, one loop nest for each step: x bf16, top f32, total f32, d_y bf16, d_x bf16.
 func logSoftmaxGradBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[runtime.BFloat16](c, 0)
-	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 1)
-	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 2)
-
-	// top[R]: max over D
-	l_top := make([]float64, nR)
-	for iR := range nR {
-		acc1 := math.Inf(-1)
-		for iD := range nD {
-			acc1 = max(acc1, float64(t_x[iR*nD+iD].Float32()))
-		}
-		l_top[iR] = acc1
-	}
+	t_top := runtime.RefSlice[float32](c, 1)
+	t_total := runtime.RefSlice[float32](c, 2)
+	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 3)
+	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 4)
 
 	// base[R]
 	l_base := make([]float64, nR)
 	for iR := range nR {
-		l_base[iR] = runtime.Where(math.IsInf(l_top[iR], 0) && l_top[iR] < 0.0, 0.0, l_top[iR])
-	}
-
-	// e[R, D]
-	l_e := make([]float64, nR*nD)
-	for iR := range nR {
-		for iD := range nD {
-			l_e[iR*nD+iD] = math.Exp(float64(t_x[iR*nD+iD].Float32()) - l_base[iR])
-		}
-	}
-
-	// total[R]: sum over D
-	l_total := make([]float64, nR)
-	for iR := range nR {
-		acc2 := 0.0
-		for iD := range nD {
-			acc2 += l_e[iR*nD+iD]
-		}
-		l_total[iR] = acc2
+		l_base[iR] = runtime.Where(math.IsInf(float64(t_top[iR]), 0) && float64(t_top[iR]) < 0.0, 0.0, float64(t_top[iR]))
 	}
 
 	// logtotal[R]
 	l_logtotal := make([]float64, nR)
 	for iR := range nR {
-		l_logtotal[iR] = math.Log(runtime.Where(l_total[iR] == 0.0, 1.0, l_total[iR]))
+		l_logtotal[iR] = math.Log(runtime.Where(float64(t_total[iR]) == 0.0, 1.0, float64(t_total[iR])))
 	}
 
 	// d_logtotal_part[R]: sum over D
 	l_d_logtotal_part := make([]float64, nR)
 	for iR := range nR {
-		acc3 := 0.0
+		acc1 := 0.0
 		for iD := range nD {
-			acc3 += float64(t_d_y[iR*nD+iD].Float32())
+			acc1 += float64(t_d_y[iR*nD+iD].Float32())
 		}
-		l_d_logtotal_part[iR] = acc3
+		l_d_logtotal_part[iR] = acc1
 	}
 
 	// d_logtotal[R]

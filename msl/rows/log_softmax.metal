@@ -10,7 +10,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x978d004dc6ef9912ul;
+constant ulong kg_spec_hash = 0x03029e374e16c7b3ul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -48,17 +48,21 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
-// rows kernel for y.
+// rows kernel for y, top, total.
 struct kg_dd4f7221_log_softmax_f32_args {
 	long size_D_;
+	int wanted_top_;
+	int wanted_total_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_f32(
 		device const float *x_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
-		constant kg_dd4f7221_log_softmax_f32_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		constant kg_dd4f7221_log_softmax_f32_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -80,13 +84,13 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
+	float top_2_ = -INFINITY;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float total_run_ = 0.0f;
@@ -103,30 +107,42 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
+	float total_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
+		total_2_ += total_parts_[s_];
 	}
-	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = x_[at_ + d_];
 		const float t_ = x_2_ - base_;
 		y_[at_ + d_] = t_ - logtotal_;
 	}
+	if (thread_ == 0) {
+		if (args.wanted_top_ != 0) {
+			top_[r_] = top_2_;
+		}
+		if (args.wanted_total_ != 0) {
+			total_[r_] = total_2_;
+		}
+	}
 }
 
-// rows kernel for y.
+// rows kernel for y, top, total.
 struct kg_dd4f7221_log_softmax_f16_args {
 	long size_D_;
+	int wanted_top_;
+	int wanted_total_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_f16(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
-		constant kg_dd4f7221_log_softmax_f16_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		constant kg_dd4f7221_log_softmax_f16_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -148,13 +164,13 @@ kernel void kg_dd4f7221_log_softmax_f16(
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
+	float top_2_ = -INFINITY;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float total_run_ = 0.0f;
@@ -171,30 +187,42 @@ kernel void kg_dd4f7221_log_softmax_f16(
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
+	float total_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
+		total_2_ += total_parts_[s_];
 	}
-	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = float(x_[at_ + d_]);
 		const float t_ = x_2_ - base_;
 		y_[at_ + d_] = half(t_ - logtotal_);
 	}
+	if (thread_ == 0) {
+		if (args.wanted_top_ != 0) {
+			top_[r_] = top_2_;
+		}
+		if (args.wanted_total_ != 0) {
+			total_[r_] = total_2_;
+		}
+	}
 }
 
-// rows kernel for y.
+// rows kernel for y, top, total.
 struct kg_dd4f7221_log_softmax_bf16_args {
 	long size_D_;
+	int wanted_top_;
+	int wanted_total_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
-		constant kg_dd4f7221_log_softmax_bf16_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		constant kg_dd4f7221_log_softmax_bf16_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -216,13 +244,13 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 		top_parts_[simd_] = top_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
+	float top_2_ = -INFINITY;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float total_run_ = 0.0f;
@@ -239,16 +267,24 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 		total_parts_[simd_] = total_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
+	float total_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
+		total_2_ += total_parts_[s_];
 	}
-	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 		const float t_ = x_2_ - base_;
 		y_[at_ + d_] = kg_to_bf16(t_ - logtotal_);
+	}
+	if (thread_ == 0) {
+		if (args.wanted_top_ != 0) {
+			top_[r_] = top_2_;
+		}
+		if (args.wanted_total_ != 0) {
+			total_[r_] = total_2_;
+		}
 	}
 }
 
@@ -259,80 +295,51 @@ struct kg_dd4f7221_log_softmax_grad_f32_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_f32(
-		device const float *x_ [[buffer(0)]],
-		device const float *d_y_ [[buffer(1)]],
-		device float *d_x_ [[buffer(2)]],
-		constant kg_dd4f7221_log_softmax_grad_f32_args &args [[buffer(3)]],
-		device kg_fault *fault [[buffer(4)]],
+		device const float *d_y_ [[buffer(0)]],
+		device const float *x_ [[buffer(1)]],
+		device const float *top_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device float *d_x_ [[buffer(4)]],
+		constant kg_dd4f7221_log_softmax_grad_f32_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
 	threadgroup float d_logtotal_part_parts_[4];
-	threadgroup float total_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float top_thread_ = -INFINITY;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_logtotal_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			top_thread_ = kg_max(top_thread_, x_2_);
 			const float d_y_2_ = d_y_[at_ + d_];
 			d_logtotal_part_run_ += d_y_2_;
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
-	top_thread_ = kg_simd_max(top_thread_);
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
 	if (int(lane) == 0) {
-		top_parts_[simd_] = top_thread_;
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
 	float d_logtotal_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			const float t_ = x_2_ - base_;
-			const float e_ = precise::exp(t_);
-			total_run_ += e_;
-		}
-		total_thread_ += total_run_;
-	}
-	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
-		total_parts_[simd_] = total_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
-	}
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
+	const float top_2_ = top_[r_];
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float total_2_ = total_[r_];
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float d_y_2_ = d_y_[at_ + d_];
-		const float x_2_ = x_[at_ + d_];
-		const float t_ = x_2_ - base_;
-		d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * precise::exp(t_ - logtotal_);
+		d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * precise::exp(x_[at_ + d_] - base_ - logtotal_);
 	}
 }
 
@@ -343,80 +350,51 @@ struct kg_dd4f7221_log_softmax_grad_f16_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_f16(
-		device const half *x_ [[buffer(0)]],
-		device const half *d_y_ [[buffer(1)]],
-		device half *d_x_ [[buffer(2)]],
-		constant kg_dd4f7221_log_softmax_grad_f16_args &args [[buffer(3)]],
-		device kg_fault *fault [[buffer(4)]],
+		device const half *d_y_ [[buffer(0)]],
+		device const half *x_ [[buffer(1)]],
+		device const float *top_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device half *d_x_ [[buffer(4)]],
+		constant kg_dd4f7221_log_softmax_grad_f16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
 	threadgroup float d_logtotal_part_parts_[4];
-	threadgroup float total_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float top_thread_ = -INFINITY;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_logtotal_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			top_thread_ = kg_max(top_thread_, x_2_);
 			const float d_y_2_ = float(d_y_[at_ + d_]);
 			d_logtotal_part_run_ += d_y_2_;
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
-	top_thread_ = kg_simd_max(top_thread_);
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
 	if (int(lane) == 0) {
-		top_parts_[simd_] = top_thread_;
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
 	float d_logtotal_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			const float t_ = x_2_ - base_;
-			const float e_ = precise::exp(t_);
-			total_run_ += e_;
-		}
-		total_thread_ += total_run_;
-	}
-	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
-		total_parts_[simd_] = total_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
-	}
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
+	const float top_2_ = top_[r_];
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float total_2_ = total_[r_];
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float d_y_2_ = float(d_y_[at_ + d_]);
-		const float x_2_ = float(x_[at_ + d_]);
-		const float t_ = x_2_ - base_;
-		d_x_[at_ + d_] = half(d_y_2_ + d_logtotal_ * precise::exp(t_ - logtotal_));
+		d_x_[at_ + d_] = half(d_y_2_ + d_logtotal_ * precise::exp(float(x_[at_ + d_]) - base_ - logtotal_));
 	}
 }
 
@@ -427,79 +405,50 @@ struct kg_dd4f7221_log_softmax_grad_bf16_args {
 
 [[max_total_threads_per_threadgroup(128)]]
 kernel void kg_dd4f7221_log_softmax_grad_bf16(
-		device const ushort *x_ [[buffer(0)]],
-		device const ushort *d_y_ [[buffer(1)]],
-		device ushort *d_x_ [[buffer(2)]],
-		constant kg_dd4f7221_log_softmax_grad_bf16_args &args [[buffer(3)]],
-		device kg_fault *fault [[buffer(4)]],
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *x_ [[buffer(1)]],
+		device const float *top_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device ushort *d_x_ [[buffer(4)]],
+		constant kg_dd4f7221_log_softmax_grad_bf16_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
 	threadgroup float d_logtotal_part_parts_[4];
-	threadgroup float total_parts_[4];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
-	float top_thread_ = -INFINITY;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
 		const int end_ = min(block_ + 4096, size_D_);
 		float d_logtotal_part_run_ = 0.0f;
 		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			top_thread_ = kg_max(top_thread_, x_2_);
 			const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 			d_logtotal_part_run_ += d_y_2_;
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
-	top_thread_ = kg_simd_max(top_thread_);
 	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
 	if (int(lane) == 0) {
-		top_parts_[simd_] = top_thread_;
 		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float top_ = -INFINITY;
 	float d_logtotal_part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
-		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			const float t_ = x_2_ - base_;
-			const float e_ = precise::exp(t_);
-			total_run_ += e_;
-		}
-		total_thread_ += total_run_;
-	}
-	total_thread_ = simd_sum(total_thread_);
-	if (int(lane) == 0) {
-		total_parts_[simd_] = total_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		total_ += total_parts_[s_];
-	}
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float logtotal_ = precise::log(total_ == 0.0f ? 1.0f : total_);
+	const float top_2_ = top_[r_];
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float total_2_ = total_[r_];
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		const float t_ = x_2_ - base_;
-		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * precise::exp(t_ - logtotal_));
+		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * precise::exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
 	}
 }

@@ -62,7 +62,18 @@ func gradForms[T float]() []form {
 			return ops.ScaleGradDeferred(b, dy, 1.5)
 		}),
 		inHalf(savedGrad("softmax_grad", ops.SoftmaxDeferred[T], ops.SoftmaxGradDeferred[T])),
-		savedGrad("log_softmax_grad", ops.LogSoftmaxDeferred[T], ops.LogSoftmaxGradDeferred[T]),
+		{name: "log_softmax_grad", sizes: matrix, build: func(in *inputs, d []int) step {
+			x, dy := values[T](in, d...), values[T](in, d...)
+			top := result(in, func(b *runtime.Batch) runtime.Tensor[float32] { // any number near the logits serves
+				return ops.FillDeferred[float32](b, 0, d[0])
+			})
+			total := result(in, func(b *runtime.Batch) runtime.Tensor[float32] {
+				return ops.RowSumDeferred(b, ops.ExpDeferred(b, ops.CastDeferred[float32](b, x)))
+			})
+			return func(b *runtime.Batch) []runtime.Operand {
+				return []runtime.Operand{ops.LogSoftmaxGradDeferred(b, x, top, total, dy)}
+			}
+		}},
 		{name: "layernorm_grad", sizes: matrix, half: true, build: layerNormGrad[T]},
 		{name: "rmsnorm_grad", sizes: matrix, half: true, build: rmsNormGrad[T]},
 		{name: "cross_entropy_grad", sizes: classes, half: true, build: crossEntropyGrad[T]},

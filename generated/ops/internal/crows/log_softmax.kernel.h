@@ -8,18 +8,24 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_log_softmax_hash = 0x978d004dc6ef9912ULL;
+const uint64_t kg_dd4f7221_log_softmax_hash = 0x03029e374e16c7b3ULL;
 
 typedef struct {
 	int64_t size_D_;
+	int32_t wanted_top_;
+	int32_t wanted_total_;
 } kg_dd4f7221_log_softmax_f32_args;
 
 typedef struct {
 	int64_t size_D_;
+	int32_t wanted_top_;
+	int32_t wanted_total_;
 } kg_dd4f7221_log_softmax_f16_args;
 
 typedef struct {
 	int64_t size_D_;
+	int32_t wanted_top_;
+	int32_t wanted_total_;
 } kg_dd4f7221_log_softmax_bf16_args;
 
 typedef struct {
@@ -46,455 +52,383 @@ KG_DISPATCH(kg_dd4f7221_log_softmax_grad_bf16)
 
 #else // KG_ISA
 
-// rows kernel for y.
+// rows kernel for y, top, total.
 static void KG_NAME(kg_dd4f7221_log_softmax_f32)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
 	float *restrict y_ = call->buf[1];
+	float *restrict top_ = call->buf[2];
+	float *restrict total_ = call->buf[3];
 	const kg_dd4f7221_log_softmax_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
+		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			vf top_2_ = kg_splat(-INFINITY);
 			vf top_3_ = kg_splat(-INFINITY);
 			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
-				top_ = kg_max(top_, x_2_);
+				top_2_ = kg_max(top_2_, x_2_);
 				const vf x_3_ = kg_load_f32(x_ + at_ + (d_ + KG_W));
-				top_2_ = kg_max(top_2_, x_3_);
+				top_3_ = kg_max(top_3_, x_3_);
 				const vf x_4_ = kg_load_f32(x_ + at_ + (d_ + 2 * KG_W));
-				top_3_ = kg_max(top_3_, x_4_);
+				top_4_ = kg_max(top_4_, x_4_);
 				const vf x_5_ = kg_load_f32(x_ + at_ + (d_ + 3 * KG_W));
-				top_4_ = kg_max(top_4_, x_5_);
+				top_5_ = kg_max(top_5_, x_5_);
 			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_6_ = kg_load_f32(x_ + at_ + d_);
-				top_ = kg_max(top_, x_6_);
+				top_2_ = kg_max(top_2_, x_6_);
 			}
 			if (d_ < end_) {
 				const vf x_7_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 			}
-			top_ = kg_max(top_, top_2_);
-			top_ = kg_max(top_, top_3_);
-			top_ = kg_max(top_, top_4_);
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_5_ = kg_hmax(top_);
-		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
+		const float top_6_ = kg_hmax(top_2_);
+		vf total_2_ = kg_splat(0.0f);
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
-			vf total_2_ = kg_splat(0.0f);
+			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				const vf x_8_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
 				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
+				total_3_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
-			total_ += total_2_;
+			total_2_ += total_3_;
 		}
-		const float total_3_ = kg_hsum(total_);
-		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
+		const float total_4_ = kg_hsum(total_2_);
+		const float logtotal_ = kgs_log(total_4_ == 0.0f ? 1.0f : total_4_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
 			const vf x_9_ = kg_loadn_f32(x_ + at_ + d_3_, n_2_);
 			const vf t_2_ = x_9_ - kg_splat(base_);
 			kg_storen_f32(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
+		if (args->wanted_top_ != 0) {
+			kg_st_f32(top_ + item_, top_6_);
+		}
+		if (args->wanted_total_ != 0) {
+			kg_st_f32(total_ + item_, total_4_);
+		}
 	}
 }
 
-// rows kernel for y.
+// rows kernel for y, top, total.
 static void KG_NAME(kg_dd4f7221_log_softmax_f16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
 	kg_f16 *restrict y_ = call->buf[1];
+	float *restrict top_ = call->buf[2];
+	float *restrict total_ = call->buf[3];
 	const kg_dd4f7221_log_softmax_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
+		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			vf top_2_ = kg_splat(-INFINITY);
 			vf top_3_ = kg_splat(-INFINITY);
 			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
-				top_ = kg_max(top_, x_2_);
+				top_2_ = kg_max(top_2_, x_2_);
 				const vf x_3_ = kg_load_f16(x_ + at_ + (d_ + KG_W));
-				top_2_ = kg_max(top_2_, x_3_);
+				top_3_ = kg_max(top_3_, x_3_);
 				const vf x_4_ = kg_load_f16(x_ + at_ + (d_ + 2 * KG_W));
-				top_3_ = kg_max(top_3_, x_4_);
+				top_4_ = kg_max(top_4_, x_4_);
 				const vf x_5_ = kg_load_f16(x_ + at_ + (d_ + 3 * KG_W));
-				top_4_ = kg_max(top_4_, x_5_);
+				top_5_ = kg_max(top_5_, x_5_);
 			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_6_ = kg_load_f16(x_ + at_ + d_);
-				top_ = kg_max(top_, x_6_);
+				top_2_ = kg_max(top_2_, x_6_);
 			}
 			if (d_ < end_) {
 				const vf x_7_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 			}
-			top_ = kg_max(top_, top_2_);
-			top_ = kg_max(top_, top_3_);
-			top_ = kg_max(top_, top_4_);
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_5_ = kg_hmax(top_);
-		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
+		const float top_6_ = kg_hmax(top_2_);
+		vf total_2_ = kg_splat(0.0f);
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
-			vf total_2_ = kg_splat(0.0f);
+			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				const vf x_8_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
 				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
+				total_3_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
-			total_ += total_2_;
+			total_2_ += total_3_;
 		}
-		const float total_3_ = kg_hsum(total_);
-		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
+		const float total_4_ = kg_hsum(total_2_);
+		const float logtotal_ = kgs_log(total_4_ == 0.0f ? 1.0f : total_4_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
 			const vf x_9_ = kg_loadn_f16(x_ + at_ + d_3_, n_2_);
 			const vf t_2_ = x_9_ - kg_splat(base_);
 			kg_storen_f16(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
+		if (args->wanted_top_ != 0) {
+			kg_st_f32(top_ + item_, top_6_);
+		}
+		if (args->wanted_total_ != 0) {
+			kg_st_f32(total_ + item_, total_4_);
+		}
 	}
 }
 
-// rows kernel for y.
+// rows kernel for y, top, total.
 static void KG_NAME(kg_dd4f7221_log_softmax_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
 	kg_bf16 *restrict y_ = call->buf[1];
+	float *restrict top_ = call->buf[2];
+	float *restrict total_ = call->buf[3];
 	const kg_dd4f7221_log_softmax_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
+		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-			vf top_2_ = kg_splat(-INFINITY);
 			vf top_3_ = kg_splat(-INFINITY);
 			vf top_4_ = kg_splat(-INFINITY);
+			vf top_5_ = kg_splat(-INFINITY);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
 				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
-				top_ = kg_max(top_, x_2_);
+				top_2_ = kg_max(top_2_, x_2_);
 				const vf x_3_ = kg_load_bf16(x_ + at_ + (d_ + KG_W));
-				top_2_ = kg_max(top_2_, x_3_);
+				top_3_ = kg_max(top_3_, x_3_);
 				const vf x_4_ = kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W));
-				top_3_ = kg_max(top_3_, x_4_);
+				top_4_ = kg_max(top_4_, x_4_);
 				const vf x_5_ = kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W));
-				top_4_ = kg_max(top_4_, x_5_);
+				top_5_ = kg_max(top_5_, x_5_);
 			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
 				const vf x_6_ = kg_load_bf16(x_ + at_ + d_);
-				top_ = kg_max(top_, x_6_);
+				top_2_ = kg_max(top_2_, x_6_);
 			}
 			if (d_ < end_) {
 				const vf x_7_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
+				top_2_ = kg_max(top_2_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 			}
-			top_ = kg_max(top_, top_2_);
-			top_ = kg_max(top_, top_3_);
-			top_ = kg_max(top_, top_4_);
+			top_2_ = kg_max(top_2_, top_3_);
+			top_2_ = kg_max(top_2_, top_4_);
+			top_2_ = kg_max(top_2_, top_5_);
 		}
-		const float top_5_ = kg_hmax(top_);
-		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
+		const float top_6_ = kg_hmax(top_2_);
+		vf total_2_ = kg_splat(0.0f);
+		const float base_ = kgs_isinf(top_6_) && top_6_ < 0.0f ? 0.0f : top_6_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
-			vf total_2_ = kg_splat(0.0f);
+			vf total_3_ = kg_splat(0.0f);
 			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
 				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
 				const vf x_8_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
 				const vf t_ = x_8_ - kg_splat(base_);
 				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
+				total_3_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
 			}
-			total_ += total_2_;
+			total_2_ += total_3_;
 		}
-		const float total_3_ = kg_hsum(total_);
-		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
+		const float total_4_ = kg_hsum(total_2_);
+		const float logtotal_ = kgs_log(total_4_ == 0.0f ? 1.0f : total_4_);
 		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
 			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
 			const vf x_9_ = kg_loadn_bf16(x_ + at_ + d_3_, n_2_);
 			const vf t_2_ = x_9_ - kg_splat(base_);
 			kg_storen_bf16(y_ + at_ + d_3_, t_2_ - kg_splat(logtotal_), n_2_);
 		}
+		if (args->wanted_top_ != 0) {
+			kg_st_f32(top_ + item_, top_6_);
+		}
+		if (args->wanted_total_ != 0) {
+			kg_st_f32(total_ + item_, total_4_);
+		}
 	}
 }
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_log_softmax_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict d_y_ = call->buf[1];
-	float *restrict d_x_ = call->buf[2];
+	const float *restrict d_y_ = call->buf[0];
+	const float *restrict x_ = call->buf[1];
+	const float *restrict top_ = call->buf[2];
+	const float *restrict total_ = call->buf[3];
+	float *restrict d_x_ = call->buf[4];
 	const kg_dd4f7221_log_softmax_grad_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
 		vf d_logtotal_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
-			vf top_2_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_3_ = kg_splat(0.0f);
-			vf top_3_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_4_ = kg_splat(0.0f);
-			vf top_4_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				const vf x_2_ = kg_load_f32(x_ + at_ + d_);
-				top_ = kg_max(top_, x_2_);
 				const vf d_y_2_ = kg_load_f32(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_2_;
-				const vf x_3_ = kg_load_f32(x_ + at_ + (d_ + KG_W));
-				top_2_ = kg_max(top_2_, x_3_);
 				const vf d_y_3_ = kg_load_f32(d_y_ + at_ + (d_ + KG_W));
 				d_logtotal_part_3_ += d_y_3_;
-				const vf x_4_ = kg_load_f32(x_ + at_ + (d_ + 2 * KG_W));
-				top_3_ = kg_max(top_3_, x_4_);
 				const vf d_y_4_ = kg_load_f32(d_y_ + at_ + (d_ + 2 * KG_W));
 				d_logtotal_part_4_ += d_y_4_;
-				const vf x_5_ = kg_load_f32(x_ + at_ + (d_ + 3 * KG_W));
-				top_4_ = kg_max(top_4_, x_5_);
 				const vf d_y_5_ = kg_load_f32(d_y_ + at_ + (d_ + 3 * KG_W));
 				d_logtotal_part_5_ += d_y_5_;
 			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_6_ = kg_load_f32(x_ + at_ + d_);
-				top_ = kg_max(top_, x_6_);
 				const vf d_y_6_ = kg_load_f32(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_6_;
 			}
 			if (d_ < end_) {
-				const vf x_7_ = kg_loadn_f32(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 				const vf d_y_7_ = kg_loadn_f32(d_y_ + at_ + d_, end_ - d_);
 				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_7_, kg_splat(0.0f));
 			}
-			top_ = kg_max(top_, top_2_);
 			d_logtotal_part_2_ += d_logtotal_part_3_;
-			top_ = kg_max(top_, top_3_);
 			d_logtotal_part_2_ += d_logtotal_part_4_;
-			top_ = kg_max(top_, top_4_);
 			d_logtotal_part_2_ += d_logtotal_part_5_;
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
-		const float top_5_ = kg_hmax(top_);
 		const float d_logtotal_part_6_ = kg_hsum(d_logtotal_part_);
-		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
-			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
-			vf total_2_ = kg_splat(0.0f);
-			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_8_ = kg_loadn_f32(x_ + at_ + d_2_, n_);
-				const vf t_ = x_8_ - kg_splat(base_);
-				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
-			}
-			total_ += total_2_;
-		}
-		const float total_3_ = kg_hsum(total_);
 		const float d_logtotal_ = -d_logtotal_part_6_;
-		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
-		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_8_ = kg_loadn_f32(d_y_ + at_ + d_3_, n_2_);
-			const vf x_9_ = kg_loadn_f32(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_9_ - kg_splat(base_);
-			kg_storen_f32(d_x_ + at_ + d_3_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
+		const float top_2_ = kg_ld_f32(top_ + item_);
+		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float total_2_ = kg_ld_f32(total_ + item_);
+		const float logtotal_ = kgs_log(total_2_ == 0.0f ? 1.0f : total_2_);
+		for (int64_t d_2_ = 0; d_2_ < args->size_D_; d_2_ += KG_W) {
+			const int64_t n_ = kgi_min(args->size_D_ - d_2_, KG_W);
+			const vf d_y_8_ = kg_loadn_f32(d_y_ + at_ + d_2_, n_);
+			kg_storen_f32(d_x_ + at_ + d_2_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(kg_loadn_f32(x_ + at_ + d_2_, n_) - kg_splat(base_) - kg_splat(logtotal_)), n_);
 		}
 	}
 }
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_log_softmax_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const kg_f16 *restrict d_y_ = call->buf[1];
-	kg_f16 *restrict d_x_ = call->buf[2];
+	const kg_f16 *restrict d_y_ = call->buf[0];
+	const kg_f16 *restrict x_ = call->buf[1];
+	const float *restrict top_ = call->buf[2];
+	const float *restrict total_ = call->buf[3];
+	kg_f16 *restrict d_x_ = call->buf[4];
 	const kg_dd4f7221_log_softmax_grad_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
 		vf d_logtotal_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
-			vf top_2_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_3_ = kg_splat(0.0f);
-			vf top_3_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_4_ = kg_splat(0.0f);
-			vf top_4_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				const vf x_2_ = kg_load_f16(x_ + at_ + d_);
-				top_ = kg_max(top_, x_2_);
 				const vf d_y_2_ = kg_load_f16(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_2_;
-				const vf x_3_ = kg_load_f16(x_ + at_ + (d_ + KG_W));
-				top_2_ = kg_max(top_2_, x_3_);
 				const vf d_y_3_ = kg_load_f16(d_y_ + at_ + (d_ + KG_W));
 				d_logtotal_part_3_ += d_y_3_;
-				const vf x_4_ = kg_load_f16(x_ + at_ + (d_ + 2 * KG_W));
-				top_3_ = kg_max(top_3_, x_4_);
 				const vf d_y_4_ = kg_load_f16(d_y_ + at_ + (d_ + 2 * KG_W));
 				d_logtotal_part_4_ += d_y_4_;
-				const vf x_5_ = kg_load_f16(x_ + at_ + (d_ + 3 * KG_W));
-				top_4_ = kg_max(top_4_, x_5_);
 				const vf d_y_5_ = kg_load_f16(d_y_ + at_ + (d_ + 3 * KG_W));
 				d_logtotal_part_5_ += d_y_5_;
 			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_6_ = kg_load_f16(x_ + at_ + d_);
-				top_ = kg_max(top_, x_6_);
 				const vf d_y_6_ = kg_load_f16(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_6_;
 			}
 			if (d_ < end_) {
-				const vf x_7_ = kg_loadn_f16(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 				const vf d_y_7_ = kg_loadn_f16(d_y_ + at_ + d_, end_ - d_);
 				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_7_, kg_splat(0.0f));
 			}
-			top_ = kg_max(top_, top_2_);
 			d_logtotal_part_2_ += d_logtotal_part_3_;
-			top_ = kg_max(top_, top_3_);
 			d_logtotal_part_2_ += d_logtotal_part_4_;
-			top_ = kg_max(top_, top_4_);
 			d_logtotal_part_2_ += d_logtotal_part_5_;
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
-		const float top_5_ = kg_hmax(top_);
 		const float d_logtotal_part_6_ = kg_hsum(d_logtotal_part_);
-		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
-			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
-			vf total_2_ = kg_splat(0.0f);
-			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_8_ = kg_loadn_f16(x_ + at_ + d_2_, n_);
-				const vf t_ = x_8_ - kg_splat(base_);
-				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
-			}
-			total_ += total_2_;
-		}
-		const float total_3_ = kg_hsum(total_);
 		const float d_logtotal_ = -d_logtotal_part_6_;
-		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
-		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_8_ = kg_loadn_f16(d_y_ + at_ + d_3_, n_2_);
-			const vf x_9_ = kg_loadn_f16(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_9_ - kg_splat(base_);
-			kg_storen_f16(d_x_ + at_ + d_3_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
+		const float top_2_ = kg_ld_f32(top_ + item_);
+		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float total_2_ = kg_ld_f32(total_ + item_);
+		const float logtotal_ = kgs_log(total_2_ == 0.0f ? 1.0f : total_2_);
+		for (int64_t d_2_ = 0; d_2_ < args->size_D_; d_2_ += KG_W) {
+			const int64_t n_ = kgi_min(args->size_D_ - d_2_, KG_W);
+			const vf d_y_8_ = kg_loadn_f16(d_y_ + at_ + d_2_, n_);
+			kg_storen_f16(d_x_ + at_ + d_2_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(kg_loadn_f16(x_ + at_ + d_2_, n_) - kg_splat(base_) - kg_splat(logtotal_)), n_);
 		}
 	}
 }
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_log_softmax_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const kg_bf16 *restrict d_y_ = call->buf[1];
-	kg_bf16 *restrict d_x_ = call->buf[2];
+	const kg_bf16 *restrict d_y_ = call->buf[0];
+	const kg_bf16 *restrict x_ = call->buf[1];
+	const float *restrict top_ = call->buf[2];
+	const float *restrict total_ = call->buf[3];
+	kg_bf16 *restrict d_x_ = call->buf[4];
 	const kg_dd4f7221_log_softmax_grad_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf top_ = kg_splat(-INFINITY);
 		vf d_logtotal_part_ = kg_splat(0.0f);
 		const int64_t at_ = item_ * args->size_D_;
 		for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 			const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
 			vf d_logtotal_part_2_ = kg_splat(0.0f);
-			vf top_2_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_3_ = kg_splat(0.0f);
-			vf top_3_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_4_ = kg_splat(0.0f);
-			vf top_4_ = kg_splat(-INFINITY);
 			vf d_logtotal_part_5_ = kg_splat(0.0f);
 			int64_t d_ = block_;
 			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				const vf x_2_ = kg_load_bf16(x_ + at_ + d_);
-				top_ = kg_max(top_, x_2_);
 				const vf d_y_2_ = kg_load_bf16(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_2_;
-				const vf x_3_ = kg_load_bf16(x_ + at_ + (d_ + KG_W));
-				top_2_ = kg_max(top_2_, x_3_);
 				const vf d_y_3_ = kg_load_bf16(d_y_ + at_ + (d_ + KG_W));
 				d_logtotal_part_3_ += d_y_3_;
-				const vf x_4_ = kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W));
-				top_3_ = kg_max(top_3_, x_4_);
 				const vf d_y_4_ = kg_load_bf16(d_y_ + at_ + (d_ + 2 * KG_W));
 				d_logtotal_part_4_ += d_y_4_;
-				const vf x_5_ = kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W));
-				top_4_ = kg_max(top_4_, x_5_);
 				const vf d_y_5_ = kg_load_bf16(d_y_ + at_ + (d_ + 3 * KG_W));
 				d_logtotal_part_5_ += d_y_5_;
 			}
 			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				const vf x_6_ = kg_load_bf16(x_ + at_ + d_);
-				top_ = kg_max(top_, x_6_);
 				const vf d_y_6_ = kg_load_bf16(d_y_ + at_ + d_);
 				d_logtotal_part_2_ += d_y_6_;
 			}
 			if (d_ < end_) {
-				const vf x_7_ = kg_loadn_bf16(x_ + at_ + d_, end_ - d_);
-				top_ = kg_max(top_, kg_select(kg_first(end_ - d_), x_7_, kg_splat(-INFINITY)));
 				const vf d_y_7_ = kg_loadn_bf16(d_y_ + at_ + d_, end_ - d_);
 				d_logtotal_part_2_ += kg_select(kg_first(end_ - d_), d_y_7_, kg_splat(0.0f));
 			}
-			top_ = kg_max(top_, top_2_);
 			d_logtotal_part_2_ += d_logtotal_part_3_;
-			top_ = kg_max(top_, top_3_);
 			d_logtotal_part_2_ += d_logtotal_part_4_;
-			top_ = kg_max(top_, top_4_);
 			d_logtotal_part_2_ += d_logtotal_part_5_;
 			d_logtotal_part_ += d_logtotal_part_2_;
 		}
-		const float top_5_ = kg_hmax(top_);
 		const float d_logtotal_part_6_ = kg_hsum(d_logtotal_part_);
-		vf total_ = kg_splat(0.0f);
-		const float base_ = kgs_isinf(top_5_) && top_5_ < 0.0f ? 0.0f : top_5_;
-		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
-			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
-			vf total_2_ = kg_splat(0.0f);
-			for (int64_t d_2_ = block_2_; d_2_ < end_2_; d_2_ += KG_W) {
-				const int64_t n_ = kgi_min(end_2_ - d_2_, KG_W);
-				const vf x_8_ = kg_loadn_bf16(x_ + at_ + d_2_, n_);
-				const vf t_ = x_8_ - kg_splat(base_);
-				const vf e_ = kg_exp(t_);
-				total_2_ += kg_select(kg_first(n_), e_, kg_splat(0.0f));
-			}
-			total_ += total_2_;
-		}
-		const float total_3_ = kg_hsum(total_);
 		const float d_logtotal_ = -d_logtotal_part_6_;
-		const float logtotal_ = kgs_log(total_3_ == 0.0f ? 1.0f : total_3_);
-		for (int64_t d_3_ = 0; d_3_ < args->size_D_; d_3_ += KG_W) {
-			const int64_t n_2_ = kgi_min(args->size_D_ - d_3_, KG_W);
-			const vf d_y_8_ = kg_loadn_bf16(d_y_ + at_ + d_3_, n_2_);
-			const vf x_9_ = kg_loadn_bf16(x_ + at_ + d_3_, n_2_);
-			const vf t_2_ = x_9_ - kg_splat(base_);
-			kg_storen_bf16(d_x_ + at_ + d_3_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(t_2_ - kg_splat(logtotal_)), n_2_);
+		const float top_2_ = kg_ld_f32(top_ + item_);
+		const float base_ = kgs_isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+		const float total_2_ = kg_ld_f32(total_ + item_);
+		const float logtotal_ = kgs_log(total_2_ == 0.0f ? 1.0f : total_2_);
+		for (int64_t d_2_ = 0; d_2_ < args->size_D_; d_2_ += KG_W) {
+			const int64_t n_ = kgi_min(args->size_D_ - d_2_, KG_W);
+			const vf d_y_8_ = kg_loadn_bf16(d_y_ + at_ + d_2_, n_);
+			kg_storen_bf16(d_x_ + at_ + d_2_, d_y_8_ + kg_splat(d_logtotal_) * kg_exp(kg_loadn_bf16(x_ + at_ + d_2_, n_) - kg_splat(base_) - kg_splat(logtotal_)), n_);
 		}
 	}
 }
