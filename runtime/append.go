@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"math"
+	"time"
 )
 
 // request is a call to be recorded. The caller has begun the unifier.
@@ -15,12 +16,16 @@ type request struct {
 	known  []dimsOf // outputs whose shapes are known beforehand
 	gradOf int32    // see record.gradOf
 	site   sitePCs
+	start  time.Time // of recording the call, while the device is traced
 }
 
 // append checks shapes and conditions of a call, and records it; it returns the
 // position of the record. Nothing is recorded when there is an error.
 func (b *Batch) append(r *run, q *request) (int32, *Error) {
 	op := q.op
+	if q.start.IsZero() {
+		q.start = b.d.traceTime()
+	}
 	variant, why := r.variant(q)
 	if why == nil {
 		why = b.solve(r, q)
@@ -59,6 +64,9 @@ func (b *Batch) append(r *run, q *request) (int32, *Error) {
 		}
 	}
 	r.recs = append(r.recs, rec)
+	if !q.start.IsZero() {
+		r.noteCall(at, q.start)
+	}
 	return at, nil
 }
 

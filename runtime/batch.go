@@ -140,7 +140,7 @@ func (b *Batch) Sync(ctx context.Context) error {
 	if r == nil {
 		return err
 	}
-	return b.d.execute(ctx, r)
+	return b.traced(ctx, "sync", func(ctx context.Context) error { return b.d.execute(ctx, r) })
 }
 
 // Submit starts the recorded program and does not wait. Kept results may be

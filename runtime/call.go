@@ -1,6 +1,11 @@
 package runtime
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+	"runtime/trace"
+	"time"
+)
 
 // Call records one call of a generated operation. Generated functions make it
 // on their stack and use it in this order: Begin; In for each input; F32, I32,
@@ -16,11 +21,20 @@ type Call struct {
 	nOut int32
 	nIn  int32
 	ok   bool
+
+	start  time.Time // while the device is traced
+	region *trace.Region
 }
 
 // Begin starts a call of op in b.
 func (c *Call) Begin(b *Batch, op *Op) {
 	c.b, c.op, c.ok, c.run = b, op, false, nil
+	if b.d != nil {
+		c.start = b.d.traceTime()
+	}
+	if trace.IsEnabled() {
+		c.region = trace.StartRegion(context.Background(), "record "+op.Name)
+	}
 	b.ins, b.params, b.types = b.ins[:0], b.params[:0], b.types[:0]
 	b.free, b.frees, b.outs = b.free[:0], b.frees[:0], b.outs[:0]
 }
@@ -82,6 +96,9 @@ func (c *Call) Record(static string) {
 		c.record(r, static, &site)
 	}
 	b.d.mu.Unlock()
+	if c.region != nil {
+		c.region.End()
+	}
 }
 
 func (c *Call) record(r *run, static string, site *sitePCs) {
@@ -91,7 +108,7 @@ func (c *Call) record(r *run, static string, site *sitePCs) {
 		r.fail(c.located(why, site))
 		return
 	}
-	rec := request{op: c.op, static: static, ins: b.nodes, params: b.params, outs: b.outs, site: *site}
+	rec := request{op: c.op, static: static, ins: b.nodes, params: b.params, outs: b.outs, site: *site, start: c.start}
 	if err := c.freeAxes(); err != nil {
 		r.fail(c.located(err.named(c.op.Name, ""), site))
 		return

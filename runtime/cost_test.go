@@ -106,6 +106,33 @@ func BenchmarkDependentAdds(b *testing.B) {
 	b.ReportMetric(float64(syncs.Nanoseconds())/float64(b.N)/1000, "ns/add-in-sync")
 }
 
+// BenchmarkAddsOneByOne runs the additions of BenchmarkDependentAdds with a wait
+// after each.
+func BenchmarkAddsOneByOne(b *testing.B) {
+	d := open(b)
+	x := from(b, d, repeat(1, 64), 64)
+	b.ReportAllocs()
+	for i := 0; i < b.N; i++ {
+		y := x
+		for n := range 1000 {
+			one := runtime.Immediate(y.Untyped(), x.Untyped())
+			sum := testops.AddDeferred(one, y, x)
+			if err := runtime.Finish(one, sum.Untyped()); err != nil {
+				b.Fatal(err)
+			}
+			if n > 0 {
+				y.Close()
+			}
+			y = sum
+		}
+		if v := contents(b, y); v[0] != 1001 {
+			b.Fatal(v[0])
+		}
+		y.Close()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/add")
+}
+
 // BenchmarkImmediate is one call that runs at once.
 func BenchmarkImmediate(b *testing.B) {
 	d := open(b)

@@ -3,6 +3,7 @@ package runtime
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
@@ -39,6 +40,8 @@ type Device struct {
 	bases   []unsafe.Pointer
 	after   []uint64
 	stats   Stats
+
+	trace atomic.Pointer[Trace] // nil unless one runs
 }
 
 // Stats are counters of a device.

@@ -18,6 +18,7 @@ type plan struct {
 	free  []backend.Instance // not in flight
 	ops   []*Op              // keeps their addresses in key from being used again
 	fused []fusedCall
+	cmds  []backend.Command
 
 	guards []guard // with Device.guards
 
@@ -110,7 +111,7 @@ func (p *planner) build(r *run, seen func(pass string)) (*plan, *Error) {
 	if err != nil {
 		return nil, &Error{Op: "plan", Batch: r.batch, Err: err, Text: err.Error()}
 	}
-	out.code = code
+	out.code, out.cmds = code, p.cmds
 	return out, nil
 }
 

@@ -3,6 +3,7 @@ package runtime
 import (
 	"math"
 	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
@@ -98,6 +99,12 @@ func (b *reference) Wait(seq uint64, in backend.Instance) backend.Result {
 	return in.(*referenceInstance).result
 }
 
+var referenceStart = time.Now()
+
+func referenceNow() int64 { return int64(time.Since(referenceStart)) }
+
+func (b *reference) Now() int64 { return referenceNow() }
+
 func (b *reference) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,6 +147,7 @@ type referenceInstance struct {
 	param   []uint64
 	after   []uint64
 	bufs    []unsafe.Pointer
+	times   []int64 // nil unless timed
 	result  backend.Result
 }
 
@@ -153,31 +161,52 @@ func (in *referenceInstance) After(seqs []uint64) error {
 	return nil
 }
 
+func (in *referenceInstance) Timed(on bool) error {
+	in.times = nil
+	if on {
+		in.times = make([]int64, len(in.program.Commands)+1)
+	}
+	return nil
+}
+
+func (in *referenceInstance) Times() []int64 { return in.times }
+
 func (in *referenceInstance) Release() {}
 
 // execute runs the commands. After a fault only those run that undo what was
 // written.
 func (in *referenceInstance) execute() {
+	in.noteTime(0)
 	for i := range in.program.Commands {
 		c := &in.program.Commands[i]
-		if c.OnFault != in.result.Fault.Set {
-			continue
+		if c.OnFault == in.result.Fault.Set {
+			in.command(c)
 		}
-		in.bufs = in.bufs[:0]
-		for _, b := range c.Bufs {
-			in.bufs = append(in.bufs, unsafe.Add(in.base[b.Slot], b.Off))
+		in.noteTime(i + 1)
+	}
+}
+
+func (in *referenceInstance) noteTime(i int) {
+	if in.times != nil {
+		in.times[i] = referenceNow()
+	}
+}
+
+func (in *referenceInstance) command(c *backend.Command) {
+	in.bufs = in.bufs[:0]
+	for _, b := range c.Bufs {
+		in.bufs = append(in.bufs, unsafe.Add(in.base[b.Slot], b.Off))
+	}
+	switch c.Kind {
+	case backend.Host:
+		if f := c.HostFunc(in.bufs, in.param); f.Set {
+			in.result.Fault = f
+			in.result.Fault.Op = c.Op
 		}
-		switch c.Kind {
-		case backend.Host:
-			if f := c.HostFunc(in.bufs, in.param); f.Set {
-				in.result.Fault = f
-				in.result.Fault.Op = c.Op
-			}
-		case backend.Copy:
-			copy(bytesAt(in.bufs[0], c.Bytes), bytesAt(in.bufs[1], c.Bytes))
-		case backend.Fill:
-			fillPattern(bytesAt(in.bufs[0], c.Bytes), c.Pattern)
-		}
+	case backend.Copy:
+		copy(bytesAt(in.bufs[0], c.Bytes), bytesAt(in.bufs[1], c.Bytes))
+	case backend.Fill:
+		fillPattern(bytesAt(in.bufs[0], c.Bytes), c.Pattern)
 	}
 }
 

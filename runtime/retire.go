@@ -47,6 +47,9 @@ func (r *run) collect() {
 func (d *Device) retire(r *run) {
 	d.stats.Runs++
 	d.retired = r.seq
+	if t := r.trace; t != nil && t == d.trace.Load() {
+		t.note(r)
+	}
 	err := d.outcome(r)
 	if err != nil {
 		r.fail(err)

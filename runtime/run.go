@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
 )
@@ -105,6 +106,7 @@ type run struct {
 	twins  []int32  // see twins.find; of the part
 	marked []segment
 	swaps  []replaced
+	calls  []callTime // while the device is traced
 
 	slotOf map[*buffer]int32 // of buffers whose own note was overwritten
 
@@ -126,6 +128,10 @@ type run struct {
 	done     *completion
 	partial  *completion // of a part that leaves the run open
 	next     *run        // free list
+
+	trace             *Trace // that the part was launched in, nil if in none
+	hit               bool   // its plan was in the cache
+	planned, launched time.Time
 }
 
 func (d *Device) newRun(batch string) *run {
@@ -151,7 +157,7 @@ func (d *Device) recycle(r *run) {
 		d: d, slotOf: r.slotOf,
 		recs: r.recs[:0], args: r.args[:0], sizes: r.sizes[:0], params: r.params[:0],
 		nodes: r.nodes[:0], slots: r.slots[:0], writes: r.writes[:0], reads: r.reads[:0],
-		values: r.values[:0], twins: r.twins[:0], marked: r.marked[:0], swaps: r.swaps[:0], deps: r.deps[:0], next: d.freeRuns,
+		values: r.values[:0], twins: r.twins[:0], marked: r.marked[:0], swaps: r.swaps[:0], calls: r.calls[:0], deps: r.deps[:0], next: d.freeRuns,
 	}
 	clear(r.slotOf)
 	d.freeRuns = r

@@ -126,6 +126,7 @@ func (d *Device) pending() *run {
 // and launch returns false. The caller holds d.mu.
 func (d *Device) launch(r *run) bool {
 	r.end = int32(len(r.recs))
+	r.planned = d.traceTime()
 	err := d.prepare(r)
 	if !r.part {
 		r.letGo()
@@ -152,6 +153,7 @@ func (d *Device) launch(r *run) bool {
 		}
 	}
 	d.queue = append(d.queue, r)
+	r.launched = d.traceTime()
 	r.outcome().state.Store(submitted)
 	return true
 }
@@ -189,10 +191,12 @@ func (d *Device) prepare(r *run) error {
 	if err := r.checkInputs(); err != nil {
 		return err
 	}
+	hits := d.cache.stats.Hits
 	plan, err := d.cache.find(r, &d.planner)
 	if err != nil {
 		return err
 	}
+	r.hit = d.cache.stats.Hits > hits
 	if err := d.allocate(r, plan); err != nil {
 		return err
 	}
@@ -200,6 +204,10 @@ func (d *Device) prepare(r *run) error {
 	var failed error
 	if r.inst, failed = plan.instance(); failed != nil {
 		return d.outOfMemory(r, failed)
+	}
+	r.trace = d.trace.Load()
+	if err := r.inst.Timed(r.trace != nil); err != nil {
+		return d.outOfMemory(r, err)
 	}
 	if d.guards {
 		setEmpty(r.arena.ptr, plan.arena)

@@ -31,6 +31,8 @@ type Backend interface {
 	Submit(seq uint64, in Instance)
 	// Wait blocks until the program with this number is complete.
 	Wait(seq uint64, in Instance) Result
+	// Now is the time on the clock of Instance.Times, in nanoseconds.
+	Now() int64
 	// Close releases everything. No program may be queued or running.
 	Close()
 }
@@ -51,6 +53,13 @@ type Instance interface {
 	// earlier programs failed. None of them is more than MaxInFlight programs
 	// before this one.
 	After(seqs []uint64) error
+	// Timed says whether the runs from now on note when their commands end; its
+	// error wraps ErrMemory.
+	Timed(on bool) error
+	// Times returns when a timed run that computed everything, or found a fault,
+	// began and when each of its commands ended. A command that did not run took
+	// no time. The slice is valid until the instance runs again or is released.
+	Times() []int64
 	// Release frees the instance.
 	Release()
 }

@@ -97,6 +97,9 @@ func (d *Device) Wait(seq uint64, in backend.Instance) backend.Result {
 	return result(in.(*instance).header())
 }
 
+// Now returns the time on the clock of Times.
+func (d *Device) Now() int64 { return int64(C.kgp_now()) }
+
 // Close ends all threads.
 func (d *Device) Close() {
 	C.kgp_close(d.c)

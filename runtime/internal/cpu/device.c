@@ -4,6 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+int64_t kgp_now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 void *kgp_alloc(int64_t bytes) {
 	void *p = NULL;
@@ -67,9 +74,14 @@ static void fill(unsigned char *dst, int64_t n, uint64_t pattern) {
 static int32_t execute(kgp_device *d, kgp_program *p) {
 	memset(&p->fault, 0, sizeof p->fault);
 	int faulted = 0;
+	int64_t *times = p->times;
+	if (times != NULL) times[0] = kgp_now();
 	for (int64_t i = 0; i < p->ncmd; i++) {
 		const kgp_cmd *c = &p->cmd[i];
-		if (((c->flags & KGP_ON_FAULT) != 0) != faulted) continue;
+		if (((c->flags & KGP_ON_FAULT) != 0) != faulted) {
+			if (times != NULL) times[i + 1] = times[i];
+			continue;
+		}
 		switch (c->kind) {
 		case KGP_KERNEL:
 			if (!kgp_team_run(&d->team, c, &p->fault)) return KGP_NO_MEMORY;
@@ -81,6 +93,7 @@ static int32_t execute(kgp_device *d, kgp_program *p) {
 		default:
 			fill(c->buf[0], c->n, c->pattern);
 		}
+		if (times != NULL) times[i + 1] = kgp_now();
 	}
 	return faulted ? KGP_FAULT : KGP_OK;
 }

@@ -28,6 +28,7 @@ typedef struct kgp_program {
 	uint64_t seq;
 	uint64_t *after;
 	int64_t nafter, after_cap;
+	int64_t *times; /* ncmd + 1: the start and each command's end, as of kgp_now; or NULL */
 	kg_fault fault;
 	int32_t status, unused;
 	struct kgp_program *next;
@@ -57,6 +58,9 @@ void kgp_wait(kgp_device *d, uint64_t seq);
 
 /* The device's threads that exist now. */
 int32_t kgp_threads(kgp_device *d);
+
+/* Nanoseconds of the system's monotonic clock. */
+int64_t kgp_now(void);
 
 void *kgp_alloc(int64_t bytes);
 void kgp_free(void *p);

@@ -156,8 +156,30 @@ func (in *instance) After(seqs []uint64) error {
 	return nil
 }
 
+// Timed turns the noting of times on or off.
+func (in *instance) Timed(on bool) error {
+	h := in.header()
+	switch {
+	case on && h.times == nil:
+		n := int64(len(in.code.cmds)) + 1
+		if h.times = (*C.int64_t)(C.kgp_alloc(C.int64_t(8 * n))); h.times == nil {
+			return fmt.Errorf("%w for the times of %d commands", backend.ErrMemory, n-1)
+		}
+	case !on && h.times != nil:
+		C.kgp_free(unsafe.Pointer(h.times))
+		h.times = nil
+	}
+	return nil
+}
+
+// Times returns what a timed run noted.
+func (in *instance) Times() []int64 {
+	return unsafe.Slice((*int64)(in.header().times), len(in.code.cmds)+1)
+}
+
 // Release frees the memory.
 func (in *instance) Release() {
+	C.kgp_free(unsafe.Pointer(in.header().times))
 	C.kgp_free(unsafe.Pointer(in.header().after))
 	C.kgp_free(in.mem)
 	in.mem = nil
