@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
@@ -17,6 +18,7 @@ type Device struct {
 	reference bool
 	guards    bool
 	workers   int
+	deadline  time.Duration // 0: none
 
 	mu      sync.Mutex
 	changed sync.Cond // something that a method waits for
@@ -35,6 +37,7 @@ type Device struct {
 	seq     uint64 // of the last submitted program
 	queue   []*run // submitted, not retired, in order
 	waiting bool   // the waiter goroutine exists
+	limbo   *limbo // programs that were given up and may still run
 	retired uint64 // sequence number of the last retired program
 	host    int    // copies between host and device going on
 	bases   []unsafe.Pointer
@@ -75,7 +78,7 @@ func Open(opts ...Option) (*Device, error) {
 }
 
 func newDevice(b backend.Backend, reference bool, c config) *Device {
-	d := &Device{backend: b, reference: reference, guards: c.guards, workers: c.workers, pool: newPool(b, c.poolBytes, c.poolCount)}
+	d := &Device{backend: b, reference: reference, guards: c.guards, workers: c.workers, deadline: c.deadline, pool: newPool(b, c.poolBytes, c.poolCount)}
 	d.slab.dev = d
 	d.changed.L = &d.mu
 	d.cache = programCache{limit: c.programs, plans: map[uint64][]*plan{}}
@@ -112,7 +115,8 @@ func (d *Device) Trim() {
 }
 
 // Close waits for running work and releases everything the device owns, its
-// tensors too. Later uses of the device, its batches and its tensors are
+// tensors too. Work that was given up at its deadline is not waited for: what it
+// uses is released when it ends. Later uses of the device, its batches and its tensors are
 // errors that wrap ErrClosed.
 func (d *Device) Close() error {
 	d.mu.Lock()
@@ -125,10 +129,17 @@ func (d *Device) Close() error {
 	for len(d.queue) > 0 || d.host > 0 || d.waiting {
 		d.changed.Wait()
 	}
+	if d.limbo == nil {
+		d.shut()
+	}
+	return nil
+}
+
+// shut releases what the device owns.
+func (d *Device) shut() {
 	d.cache.clear()
 	d.pool.close()
 	d.backend.Close()
-	return nil
 }
 
 // acquire returns memory for n bytes, and for guard bytes behind them. The

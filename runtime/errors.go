@@ -22,6 +22,7 @@ var (
 	ErrNoGradient  = errors.New("there is no gradient")
 	ErrNotSynced   = errors.New("the batch is not submitted yet")
 	ErrDiscarded   = errors.New("the batch was discarded")
+	ErrDeadline    = errors.New("the device did not finish in time")
 	ErrDepends     = errors.New("an earlier batch failed")
 	ErrNoKernel    = errors.New("there is no kernel")
 	ErrOption      = errors.New("invalid option")

@@ -6,7 +6,15 @@ import "github.com/kernelgen/kgen/runtime/internal/backend"
 func NewReferenceBackend() backend.Backend { return newReference() }
 
 // OpenReferenceOn opens a reference device on a backend of the test's own.
-func OpenReferenceOn(b backend.Backend) *Device { return newDevice(b, true, defaults()) }
+func OpenReferenceOn(b backend.Backend, opts ...Option) *Device {
+	c := defaults()
+	for _, o := range opts {
+		if err := o(&c); err != nil {
+			panic(err)
+		}
+	}
+	return newDevice(b, true, c)
+}
 
 // BackendOf returns the backend of a device.
 func BackendOf(d *Device) backend.Backend { return d.backend }

@@ -181,6 +181,9 @@ func (h Handle) awaitMemory(op string, write bool) (*value, error) {
 				why = &refusal{ErrPending, fmt.Sprintf("shares memory with one that batch %q updates, which is not submitted: call Sync first", r.batch)}
 			}
 		}
+		if why == nil && d.limbo.uses(v.buf) {
+			why = &refusal{ErrDeadline, "is used by a program that was given up and may still run"}
+		}
 		if why != nil {
 			return nil, why.named(op, "the tensor")
 		}

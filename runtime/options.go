@@ -1,6 +1,9 @@
 package runtime
 
-import goruntime "runtime"
+import (
+	goruntime "runtime"
+	"time"
+)
 
 // Option changes how Open sets up a device.
 type Option func(*config) error
@@ -13,6 +16,7 @@ type config struct {
 	reference bool
 	isa       string
 	guards    bool
+	deadline  time.Duration
 	without   []string // passes that are off
 }
 
@@ -57,6 +61,20 @@ func WithProgramCap(n int) Option {
 			return opError("open", ErrOption, "program cap of %d, must be at least 1", n)
 		}
 		c.programs = n
+		return nil
+	}
+}
+
+// WithDeadline sets how long a program may take. One that takes longer is given up:
+// it and all that are in flight fail with an error that wraps ErrDeadline, and so
+// does everything later on this device; what the program may still write to is not
+// reused until it ends. The default is to wait as long as it takes.
+func WithDeadline(limit time.Duration) Option {
+	return func(c *config) error {
+		if limit <= 0 {
+			return opError("open", ErrOption, "deadline of %v, must be positive", limit)
+		}
+		c.deadline = limit
 		return nil
 	}
 }

@@ -3,6 +3,7 @@ package runtime
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -105,6 +106,22 @@ func referenceNow() int64 { return int64(time.Since(referenceStart)) }
 
 func (b *reference) Now() int64 { return referenceNow() }
 
+func (b *reference) Await(seq uint64, d time.Duration) bool {
+	end := time.Now().Add(d)
+	wake := time.AfterFunc(d, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.ready.Broadcast()
+	})
+	defer wake.Stop()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.done < seq && time.Now().Before(end) {
+		b.ready.Wait()
+	}
+	return b.done >= seq
+}
+
 func (b *reference) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,6 +165,7 @@ type referenceInstance struct {
 	after   []uint64
 	bufs    []unsafe.Pointer
 	times   []int64 // nil unless timed
+	at      atomic.Int64
 	result  backend.Result
 }
 
@@ -160,6 +178,8 @@ func (in *referenceInstance) After(seqs []uint64) error {
 	in.after = append(in.after[:0], seqs...)
 	return nil
 }
+
+func (in *referenceInstance) Command() int { return int(in.at.Load()) }
 
 func (in *referenceInstance) Timed(on bool) error {
 	in.times = nil
@@ -176,6 +196,7 @@ func (in *referenceInstance) Release() {}
 // execute runs the commands. After a fault only those run that undo what was
 // written.
 func (in *referenceInstance) execute() {
+	in.at.Store(0)
 	in.noteTime(0)
 	for i := range in.program.Commands {
 		c := &in.program.Commands[i]
@@ -183,6 +204,7 @@ func (in *referenceInstance) execute() {
 			in.command(c)
 		}
 		in.noteTime(i + 1)
+		in.at.Store(int64(i + 1))
 	}
 }
 

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -18,7 +19,7 @@ func (d *Device) execute(ctx context.Context, r *run) error {
 		d.mu.Unlock()
 		return done.err
 	}
-	if ctx.Done() == nil && d.queue[0] == r {
+	if ctx.Done() == nil && d.deadline == 0 && d.queue[0] == r {
 		d.mu.Unlock()
 		d.complete(r, d.backend.Run(r.seq, r.inst))
 		return done.err
@@ -106,6 +107,11 @@ func (d *Device) wait() {
 			return
 		}
 		d.mu.Unlock()
+		if d.deadline > 0 && !d.backend.Await(r.seq, d.deadline) {
+			d.mu.Lock()
+			d.giveUp(r)
+			return
+		}
 		d.complete(r, d.backend.Wait(r.seq, r.inst))
 		d.mu.Lock()
 	}
@@ -202,7 +208,11 @@ func (d *Device) prepare(r *run) error {
 	}
 	r.plan = plan
 	var failed error
-	if r.inst, failed = plan.instance(); failed != nil {
+	if r.inst, failed = plan.instance(); errors.Is(failed, backend.ErrMemory) {
+		d.pool.trim() // as for tensors: once more without what is kept for reuse
+		r.inst, failed = plan.instance()
+	}
+	if failed != nil {
 		return d.outOfMemory(r, failed)
 	}
 	r.trace = d.trace.Load()

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"errors"
+	"time"
 	"unsafe"
 )
 
@@ -29,6 +30,9 @@ type Backend interface {
 	Run(seq uint64, in Instance) Result
 	// Submit queues an instance and returns at once.
 	Submit(seq uint64, in Instance)
+	// Await waits until the program with this number is complete, but no longer
+	// than d, and reports whether it is.
+	Await(seq uint64, d time.Duration) bool
 	// Wait blocks until the program with this number is complete.
 	Wait(seq uint64, in Instance) Result
 	// Now is the time on the clock of Instance.Times, in nanoseconds.
@@ -53,6 +57,9 @@ type Instance interface {
 	// earlier programs failed. None of them is more than MaxInFlight programs
 	// before this one.
 	After(seqs []uint64) error
+	// Command returns the position of the command that the running program has
+	// come to.
+	Command() int
 	// Timed says whether the runs from now on note when their commands end; its
 	// error wraps ErrMemory.
 	Timed(on bool) error

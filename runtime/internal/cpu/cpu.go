@@ -10,6 +10,7 @@ package cpu
 #cgo noescape kgp_submit
 #cgo nocallback kgp_submit
 #cgo nocallback kgp_wait
+#cgo nocallback kgp_await
 #include "pool.h"
 */
 import "C"
@@ -19,6 +20,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
@@ -88,6 +90,12 @@ func (d *Device) Submit(seq uint64, in backend.Instance) {
 		// Without a thread the program runs here: later, but right.
 		C.kgp_run(d.c, p)
 	}
+}
+
+// Await waits for a program, but no longer than limit.
+func (d *Device) Await(seq uint64, limit time.Duration) bool {
+	d.calls.Add(1)
+	return C.kgp_await(d.c, C.uint64_t(seq), C.int64_t(limit)) != 0
 }
 
 // Wait waits for a program.

@@ -39,7 +39,13 @@ kgp_device *kgp_open(int32_t workers, int32_t isa) {
 	}
 	pthread_mutex_init(&d->mu, NULL);
 	pthread_cond_init(&d->queued, NULL);
-	pthread_cond_init(&d->completed_more, NULL);
+	pthread_condattr_t attr;
+	pthread_condattr_init(&attr);
+#ifndef __APPLE__
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+#endif
+	pthread_cond_init(&d->completed_more, &attr);
+	pthread_condattr_destroy(&attr);
 	return d;
 }
 
@@ -75,6 +81,7 @@ static int32_t execute(kgp_device *d, kgp_program *p) {
 	memset(&p->fault, 0, sizeof p->fault);
 	int faulted = 0;
 	int64_t *times = p->times;
+	atomic_store_explicit(&p->at, 0, memory_order_relaxed);
 	if (times != NULL) times[0] = kgp_now();
 	for (int64_t i = 0; i < p->ncmd; i++) {
 		const kgp_cmd *c = &p->cmd[i];
@@ -94,6 +101,7 @@ static int32_t execute(kgp_device *d, kgp_program *p) {
 			fill(c->buf[0], c->n, c->pattern);
 		}
 		if (times != NULL) times[i + 1] = kgp_now();
+		atomic_store_explicit(&p->at, i + 1, memory_order_relaxed);
 	}
 	return faulted ? KGP_FAULT : KGP_OK;
 }
@@ -124,6 +132,34 @@ void kgp_wait(kgp_device *d, uint64_t seq) {
 	while (atomic_load_explicit(&d->completed, memory_order_acquire) < seq) pthread_cond_wait(&d->completed_more, &d->mu);
 	pthread_mutex_unlock(&d->mu);
 }
+
+/* Waits for completed_more, which the caller holds d->mu for, until kgp_now gives end. */
+static void wait_until(kgp_device *d, int64_t end) {
+	struct timespec t;
+#ifdef __APPLE__
+	int64_t left = end - kgp_now();
+	if (left <= 0) return;
+	t.tv_sec = left / 1000000000;
+	t.tv_nsec = left % 1000000000;
+	pthread_cond_timedwait_relative_np(&d->completed_more, &d->mu, &t);
+#else
+	t.tv_sec = end / 1000000000;
+	t.tv_nsec = end % 1000000000;
+	pthread_cond_timedwait(&d->completed_more, &d->mu, &t);
+#endif
+}
+
+int32_t kgp_await(kgp_device *d, uint64_t seq, int64_t ns) {
+	int64_t now = kgp_now();
+	int64_t end = ns > INT64_MAX - now ? INT64_MAX : now + ns;
+	pthread_mutex_lock(&d->mu);
+	while (atomic_load_explicit(&d->completed, memory_order_acquire) < seq && kgp_now() < end) wait_until(d, end);
+	int32_t done = atomic_load_explicit(&d->completed, memory_order_acquire) >= seq;
+	pthread_mutex_unlock(&d->mu);
+	return done;
+}
+
+int64_t kgp_at(kgp_program *p) { return atomic_load_explicit(&p->at, memory_order_relaxed); }
 
 void kgp_run(kgp_device *d, kgp_program *p) {
 	kgp_wait(d, p->seq - 1);

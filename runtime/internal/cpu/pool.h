@@ -31,6 +31,7 @@ typedef struct kgp_program {
 	int64_t *times; /* ncmd + 1: the start and each command's end, as of kgp_now; or NULL */
 	kg_fault fault;
 	int32_t status, unused;
+	_Atomic int64_t at; /* the command that runs */
 	struct kgp_program *next;
 } kgp_program;
 
@@ -55,6 +56,12 @@ int32_t kgp_submit(kgp_device *d, kgp_program *p);
 
 /* Waits until the program with this number is complete. */
 void kgp_wait(kgp_device *d, uint64_t seq);
+
+/* Waits for it, but no longer than ns nanoseconds. Returns 1 if it is complete. */
+int32_t kgp_await(kgp_device *d, uint64_t seq, int64_t ns);
+
+/* The position of the command that a program has come to. */
+int64_t kgp_at(kgp_program *p);
 
 /* The device's threads that exist now. */
 int32_t kgp_threads(kgp_device *d);

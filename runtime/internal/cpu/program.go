@@ -156,6 +156,9 @@ func (in *instance) After(seqs []uint64) error {
 	return nil
 }
 
+// Command returns the position of the command that the program has come to.
+func (in *instance) Command() int { return int(C.kgp_at(in.header())) }
+
 // Timed turns the noting of times on or off.
 func (in *instance) Timed(on bool) error {
 	h := in.header()
