@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -39,6 +40,24 @@ func (a *arena) layout(places []place) int64 {
 		places[i].off = a.take(alignUp(places[i].bytes))
 	}
 	return max(a.top, blockAlign)
+}
+
+// atATime returns the most bytes that are in use by one command: no layout is
+// smaller.
+func atATime(places []place) int64 {
+	change := map[int64]int64{} // by command
+	for i := range places {
+		if p := &places[i]; p.used && p.base == 0 {
+			change[int64(p.first)] += alignUp(p.bytes)
+			change[int64(p.last)+1] -= alignUp(p.bytes)
+		}
+	}
+	now, most := int64(0), int64(blockAlign)
+	for _, at := range slices.Sorted(maps.Keys(change)) {
+		now += change[at]
+		most = max(most, now)
+	}
+	return most
 }
 
 // alignUp rounds a size up to whole blocks; nothing still gets an address.

@@ -7,8 +7,9 @@ import (
 )
 
 // Explain returns what becomes of the calls recorded so far: the program as it was
-// recorded and after each pass that changes it, and the memory that it needs. It
-// runs nothing, and records nothing.
+// recorded and after each pass that changes it, and the memory that it needs, with
+// the least that any placing of its values could do with. It runs nothing, and
+// records nothing.
 //
 // A value is written as %N, by the memory that holds it; with its results a call
 // shows the type and number of elements of the first, the bytes of all operands and
@@ -55,7 +56,7 @@ func (b *Batch) Explain() (string, error) {
 			kept += s.buf.bytes
 		}
 	}
-	fmt.Fprintf(&out, "\n%s; %d bytes while it runs, %d bytes kept\n", plural(len(d.planner.cmds), "command"), plan.arena, kept)
+	fmt.Fprintf(&out, "\n%s; %d bytes while it runs (at most %d at a time), %d bytes kept\n", plural(len(d.planner.cmds), "command"), plan.arena, atATime(d.planner.places), kept)
 	return out.String(), nil
 }
 

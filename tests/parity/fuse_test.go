@@ -146,7 +146,7 @@ after fuse: 3 calls
 %8 = add(%4, %4)  f32×4, 48 bytes, 4 flops
 read(%8)  f32×4, 16 bytes
 
-3 commands; 128 bytes while it runs, 0 bytes kept
+3 commands; 128 bytes while it runs (at most 128 at a time), 0 bytes kept
 `
 	if got := must(b.Explain())(t); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
