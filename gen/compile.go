@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/diag"
-	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/out"
 	"github.com/kernelgen/kgen/gen/spec"
@@ -20,7 +19,7 @@ import (
 // Result is a compiled module.
 type Result struct {
 	Specs    []*Spec // in the order of their paths
-	fusions  []*goapi.Fusion
+	fusions  []*fusion
 	internal []*Spec    // what generated code needs beside them
 	shared   []out.File // files that all specs give together
 	source   func(file string) []byte

@@ -6,12 +6,13 @@ import (
 	"github.com/kernelgen/kgen/gen/diag"
 	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/plan"
 	"github.com/kernelgen/kgen/gen/spec"
 )
 
 // fusions resolves the patterns of [fuses]: which ops of other specs each op
 // does the work of.
-func fusions(specs []*Spec, set *spec.Set) ([]*goapi.Fusion, diag.List) {
+func fusions(specs []*Spec, set *spec.Set) ([]*fusion, diag.List) {
 	f := &fuser{specs: map[string]*Spec{}}
 	for _, s := range specs {
 		f.specs[s.Name] = s
@@ -35,6 +36,36 @@ func fusions(specs []*Spec, set *spec.Set) ([]*goapi.Fusion, diag.List) {
 	return f.all, f.list
 }
 
+// fusion is a fusion with its op, which is planned later.
+type fusion struct {
+	*goapi.Fusion
+	op *Op
+}
+
+// emittedFusions returns the fusions with what the plans of their ops say.
+func (r *Result) emittedFusions() []*goapi.Fusion {
+	var list []*goapi.Fusion
+	for _, f := range r.fusions {
+		f.Again = slices.ContainsFunc(f.op.Bound.Plans[0].Kernels, computesOperand)
+		list = append(list, f.Fusion)
+	}
+	return list
+}
+
+// computesOperand reports whether k multiplies something that is no tensor in
+// memory: each tile of the product computes its part of it.
+func computesOperand(k *plan.Kernel) bool {
+	if k.Prod == nil {
+		return false
+	}
+	for _, e := range []expr.Expr{k.Prod.A, k.Prod.B} {
+		if _, isRead := e.(*expr.Read); !isRead {
+			return true
+		}
+	}
+	return false
+}
+
 // patternPos returns where the file declares its pattern.
 func patternPos(set *spec.Set, file string) diag.Pos {
 	for _, s := range set.Specs {
@@ -49,7 +80,7 @@ func patternPos(set *spec.Set, file string) diag.Pos {
 type fuser struct {
 	specs map[string]*Spec
 	pos   diag.Pos
-	all   []*goapi.Fusion
+	all   []*fusion
 	list  diag.List
 }
 
@@ -90,7 +121,7 @@ func (f *fuser) fuse(s *Spec, op *Op) {
 	}
 	if len(f.list) == before {
 		p.results()
-		f.all = append(f.all, p.out)
+		f.all = append(f.all, &fusion{p.out, op})
 	}
 }
 

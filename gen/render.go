@@ -101,7 +101,7 @@ func (m *Module) render(res *Result) error {
 	var err error
 	res.shared, err = m.renderShared(groups, shaders)
 	if len(res.fusions) > 0 {
-		text, wrong := goapi.Fusions(m.OpsPath(), res.fusions)
+		text, wrong := goapi.Fusions(m.OpsPath(), res.emittedFusions())
 		res.shared = append(res.shared, opsFile("fusions.go", text))
 		errs = append(errs, wrong)
 	}

@@ -252,6 +252,9 @@ type Fusion struct {
 	Calls  []FusedCall  // each after those whose results it takes
 	Params []FusedParam // for each of Op.Params, whose scalar it is
 	Outs   []FusedOut   // for each of Op.Outs, whose output it is
+	// Again says that the fused kernel computes an operand of a product for each
+	// tile of the product anew, where separate calls compute it once.
+	Again bool
 }
 
 // FusedCall is a call that a fused one replaces.

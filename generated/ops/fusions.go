@@ -20,7 +20,8 @@ var fusionsTable = [...]*runtime.Fusion{
 			{Op: &geluOp, Ins: []runtime.FusedIn{{Call: -1, Index: 0}}},
 			{Op: &matMulBiasNNOp, Ins: []runtime.FusedIn{{Call: 0, Index: 0}, {Call: -1, Index: 1}, {Call: -1, Index: 2}}},
 		},
-		Outs: []runtime.FusedOut{{Call: 1, Index: 0}},
+		Outs:  []runtime.FusedOut{{Call: 1, Index: 0}},
+		Again: true,
 	},
 	{
 		Op: &geluMatMulBiasTOp,
@@ -28,7 +29,8 @@ var fusionsTable = [...]*runtime.Fusion{
 			{Op: &geluOp, Ins: []runtime.FusedIn{{Call: -1, Index: 0}}},
 			{Op: &matMulBiasNTOp, Ins: []runtime.FusedIn{{Call: 0, Index: 0}, {Call: -1, Index: 1}, {Call: -1, Index: 2}}},
 		},
-		Outs: []runtime.FusedOut{{Call: 1, Index: 0}},
+		Outs:  []runtime.FusedOut{{Call: 1, Index: 0}},
+		Again: true,
 	},
 	{
 		Op: &layerNormGELUMatMulBiasNOp,
@@ -39,6 +41,7 @@ var fusionsTable = [...]*runtime.Fusion{
 		},
 		Params: []runtime.FusedParam{{Call: 0, Index: 0}},
 		Outs:   []runtime.FusedOut{{Call: 2, Index: 0}, {Call: 0, Index: 1}, {Call: 0, Index: 2}},
+		Again:  true,
 	},
 	{
 		Op: &layerNormGELUMatMulBiasTOp,
@@ -49,6 +52,7 @@ var fusionsTable = [...]*runtime.Fusion{
 		},
 		Params: []runtime.FusedParam{{Call: 0, Index: 0}},
 		Outs:   []runtime.FusedOut{{Call: 2, Index: 0}, {Call: 0, Index: 1}, {Call: 0, Index: 2}},
+		Again:  true,
 	},
 	{
 		Op: &matMulBiasNNOp,

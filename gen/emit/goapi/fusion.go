@@ -9,6 +9,7 @@ type Fusion struct {
 	Calls  []FusedCall
 	Params []FusedArg // for each parameter of Op, that of a call
 	Outs   []FusedArg // for each output of Op, that of a call
+	Again  bool       // the kernel computes an operand of a product for each of its tiles
 }
 
 // FusedCall is a call of a Fusion.
@@ -49,7 +50,11 @@ func fusion(f *Fusion) jen.Code {
 	if len(f.Params) > 0 {
 		fields = append(fields, field("Params", fusedArgs("FusedParam", f.Params)))
 	}
-	return tallBody(append(fields, field("Outs", fusedArgs("FusedOut", f.Outs)))...)
+	fields = append(fields, field("Outs", fusedArgs("FusedOut", f.Outs)))
+	if f.Again {
+		fields = append(fields, field("Again", jen.True()))
+	}
+	return tallBody(fields...)
 }
 
 func fusedArgs(typ string, list []FusedArg) *jen.Statement {

@@ -1,0 +1,115 @@
+package programs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kernelgen/kgen/generated/ops"
+	"github.com/kernelgen/kgen/runtime"
+)
+
+// sequence records calls on square matrices of side n.
+type sequence func(b *runtime.Batch, x, w, bias, gamma, beta tensor) tensor
+
+// BenchmarkFusion runs what specs fuse as one kernel, and as the calls that it does
+// the work of, in turn. It reports the median time of each, and unfused/fused: above
+// 1, fusing pays.
+func BenchmarkFusion(b *testing.B) {
+	for _, c := range []struct {
+		name            string
+		fused, separate sequence
+	}{
+		{
+			"matmul_bias_gelu",
+			func(b *runtime.Batch, x, w, bias, _, _ tensor) tensor {
+				return ops.MatMulBiasGELUNNDeferred(b, x, w, bias)
+			},
+			func(b *runtime.Batch, x, w, bias, _, _ tensor) tensor {
+				return ops.GELUDeferred(b, ops.MatMulBiasNNDeferred(b, x, w, bias))
+			},
+		},
+		{
+			"gelu_matmul_bias",
+			func(b *runtime.Batch, x, w, bias, _, _ tensor) tensor {
+				return ops.GELUMatMulBiasNDeferred(b, x, w, bias)
+			},
+			func(b *runtime.Batch, x, w, bias, _, _ tensor) tensor {
+				return ops.MatMulBiasNNDeferred(b, ops.GELUDeferred(b, x), w, bias)
+			},
+		},
+		{
+			"layernorm_gelu_matmul_bias",
+			func(b *runtime.Batch, x, w, bias, gamma, beta tensor) tensor {
+				y, _, _ := ops.LayerNormGELUMatMulBiasNDeferred(b, x, gamma, beta, w, bias, ops.LayerNormEps)
+				return y
+			},
+			func(b *runtime.Batch, x, w, bias, gamma, beta tensor) tensor {
+				y, _, _ := ops.LayerNormDeferred(b, x, gamma, beta, ops.LayerNormEps)
+				return ops.MatMulBiasNNDeferred(b, ops.GELUDeferred(b, y), w, bias)
+			},
+		},
+	} {
+		for _, n := range []int{512, 1024, 2048} {
+			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) { fusion(b, n, c.fused, c.separate) })
+		}
+	}
+}
+
+func fusion(b *testing.B, n int, sequences ...sequence) {
+	d, err := runtime.Open(runtime.WithoutPasses("fuse"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.Close()
+	values := func(shape ...int) tensor {
+		size := 1
+		for _, extent := range shape {
+			size *= extent
+		}
+		data := make([]float32, size)
+		for i := range data {
+			data[i] = float32(i%13)/13 - 0.5
+		}
+		x, err := runtime.FromSlice(d, data, shape...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return x
+	}
+	x, w, bias, gamma, beta := values(n, n), values(n, n), values(n), values(n), values(n)
+	r := d.Batch("fusion")
+	run := func(s sequence) time.Duration {
+		y := s(r, x, w, bias, gamma, beta)
+		r.Keep(y)
+		start := time.Now()
+		if err := r.Sync(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		took := time.Since(start)
+		if err := y.Close(); err != nil {
+			b.Fatal(err)
+		}
+		return took
+	}
+	for _, s := range sequences {
+		run(s)
+	}
+	var times [2][]time.Duration
+	b.ResetTimer()
+	for range b.N {
+		for i, s := range sequences {
+			times[i] = append(times[i], run(s))
+		}
+	}
+	var median [2]time.Duration
+	for i := range times {
+		slices.Sort(times[i])
+		median[i] = times[i][len(times[i])/2]
+	}
+	b.ReportMetric(float64(median[0].Microseconds())/1e3, "fused-ms")
+	b.ReportMetric(float64(median[1].Microseconds())/1e3, "unfused-ms")
+	b.ReportMetric(float64(median[1])/float64(median[0]), "unfused/fused")
+}
