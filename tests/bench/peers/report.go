@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // slow is the ratio below which a case is listed at the end.
@@ -56,6 +57,9 @@ func (r *report) summary(w io.Writer, list []*outcome) {
 				fmt.Fprintf(w, "%-28s %-5s %-16s %-6s %.2f\n", o.Op, o.DType, o.size(), p, ratio)
 			}
 		}
+	}
+	if !slices.ContainsFunc(list, func(o *outcome) bool { return len(o.Notes) > 0 }) {
+		return
 	}
 	fmt.Fprintf(w, "\nnot the same result:\n")
 	for _, o := range list {
