@@ -102,7 +102,7 @@ func TestDeadlineOfRealPrograms(t *testing.T) {
 	x := from(t, d, repeat(1, 1<<20), 1<<20)
 	b := d.Batch("slow")
 	y := x
-	for range 200 {
+	for range 50 {
 		y = testops.MulDeferred(b, y, x)
 	}
 	r := runtime.Read(b, y)

@@ -122,8 +122,9 @@ func TestTraceFile(t *testing.T) {
 	if h := strings.Join(host, ", "); h != "record step, launch step, run step" {
 		t.Errorf("host: %s", h)
 	}
-	if s := strings.Join(device, ", "); s != "cpu: scale step, cpu: mul step, cpu: read step" {
-		t.Errorf("device: %s", s)
+	name := d.Name()
+	if s, want := strings.Join(device, ", "), name+": scale step, "+name+": mul step, "+name+": read step"; s != want {
+		t.Errorf("device: %s, want %s", s, want)
 	}
 }
 
