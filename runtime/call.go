@@ -31,9 +31,9 @@ func (c *Call) Begin(b *Batch, op *Op) {
 	c.b, c.op, c.ok, c.run = b, op, false, nil
 	if b.d != nil {
 		c.start = b.d.traceTime()
-	}
-	if trace.IsEnabled() {
-		c.region = trace.StartRegion(context.Background(), "record "+op.Name)
+		if trace.IsEnabled() {
+			c.region = trace.StartRegion(context.Background(), "record "+op.Name)
+		}
 	}
 	b.ins, b.params, b.types = b.ins[:0], b.params[:0], b.types[:0]
 	b.free, b.frees, b.outs = b.free[:0], b.frees[:0], b.outs[:0]

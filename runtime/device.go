@@ -116,8 +116,8 @@ func (d *Device) Trim() {
 
 // Close waits for running work and releases everything the device owns, its
 // tensors too. Work that was given up at its deadline is not waited for: what it
-// uses is released when it ends. Later uses of the device, its batches and its tensors are
-// errors that wrap ErrClosed.
+// uses is released when it ends. Later uses of the device, its batches and its
+// tensors are errors that wrap ErrClosed.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

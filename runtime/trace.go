@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,12 +57,12 @@ type callTime struct {
 }
 
 // StartTrace starts to record times, until Stop. It is meant for looking at a few
-// steps: each command costs two readings of the clock and some memory, and the plans
-// made before are not lost. While it runs, samples of a CPU profile that are taken
-// in Sync carry the label "batch". One trace runs at a time.
+// steps: each command costs a reading of the clock and the memory of an OpTime. While
+// it runs, samples of a CPU profile that are taken in Sync carry the label "batch".
+// One trace runs at a time.
 //
-// Without a trace, Sync and the recording of calls show as regions in an execution
-// trace of Go (package runtime/trace) where one is taken.
+// In an execution trace of Go (package runtime/trace), Sync and the recording of
+// calls are regions, with and without StartTrace.
 func (d *Device) StartTrace() (*Trace, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -172,18 +171,20 @@ const (
 // WriteTo writes the trace as a file for chrome://tracing or ui.perfetto.dev, with
 // a row for the host and one for the device.
 func (t *Trace) WriteTo(w io.Writer) (int64, error) {
-	out := &counted{w: bufio.NewWriter(w)}
-	if err := t.write(out); err != nil {
-		return out.n, fmt.Errorf("trace: %w", err)
+	text, err := json.Marshal(struct {
+		Events []traceEvent `json:"traceEvents"`
+	}{t.events()})
+	if err != nil {
+		return 0, fmt.Errorf("trace: %w", err)
 	}
-	return out.n, out.w.Flush()
+	n, err := w.Write(text)
+	return int64(n), err
 }
 
-func (t *Trace) write(out io.Writer) error {
-	programs := t.Programs()
-	events := []traceEvent{
-		rowName(hostRow, "host"), rowName(deviceRow, t.d.Name()),
-	}
+func (t *Trace) events() []traceEvent {
+	ops := t.Ops()
+	programs := t.Programs() // after the ops: if the trace still runs, none lacks its program
+	events := []traceEvent{rowName(hostRow, "host"), rowName(deviceRow, t.d.Name())}
 	for _, p := range programs {
 		for _, part := range []struct {
 			name       string
@@ -194,7 +195,7 @@ func (t *Trace) write(out io.Writer) error {
 			events = append(events, bar(hostRow, part.name+" "+p.Batch, part.start, part.end, map[string]any{"cached": p.Hit}))
 		}
 	}
-	for _, op := range t.Ops() {
+	for _, op := range ops {
 		args := map[string]any{
 			"batch": programs[op.Program].Batch, "command": op.Command,
 			"record_us": micros(op.Record), "queue_us": micros(op.Queue),
@@ -204,9 +205,7 @@ func (t *Trace) write(out io.Writer) error {
 		}
 		events = append(events, bar(deviceRow, op.Op, op.Start, op.Start+op.Device, args))
 	}
-	return json.NewEncoder(out).Encode(struct {
-		Events []traceEvent `json:"traceEvents"`
-	}{events})
+	return events
 }
 
 func rowName(row int, name string) traceEvent {
@@ -218,18 +217,6 @@ func bar(row int, name string, start, end time.Duration, args map[string]any) tr
 }
 
 func micros(d time.Duration) float64 { return float64(d) / 1e3 }
-
-// counted counts the bytes that are written.
-type counted struct {
-	w *bufio.Writer
-	n int64
-}
-
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
-}
 
 // traced runs f as a region of Go's execution trace where one is taken, and with
 // the label "batch" while the device is traced.

@@ -59,27 +59,10 @@ func BenchmarkFusion(b *testing.B) {
 }
 
 func fusion(b *testing.B, n int, sequences ...sequence) {
-	d, err := runtime.Open(runtime.WithoutPasses("fuse"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer d.Close()
-	values := func(shape ...int) tensor {
-		size := 1
-		for _, extent := range shape {
-			size *= extent
-		}
-		data := make([]float32, size)
-		for i := range data {
-			data[i] = float32(i%13)/13 - 0.5
-		}
-		x, err := runtime.FromSlice(d, data, shape...)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return x
-	}
-	x, w, bias, gamma, beta := values(n, n), values(n, n), values(n), values(n), values(n)
+	d := open(b, runtime.WithoutPasses("fuse"))
+	some := func(i int) float32 { return float32(i%13)/13 - 0.5 }
+	x, w := values(b, d, some, n, n), values(b, d, some, n, n)
+	bias, gamma, beta := values(b, d, some, n), values(b, d, some, n), values(b, d, some, n)
 	r := d.Batch("fusion")
 	run := func(s sequence) time.Duration {
 		y := s(r, x, w, bias, gamma, beta)

@@ -3,7 +3,6 @@ package programs
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -29,24 +28,41 @@ type tcn struct {
 	params []tensor // gamma, beta, w1, b1, w2, b2 of each block
 }
 
+// open opens a device for the test.
+func open(t testing.TB, opts ...runtime.Option) *runtime.Device {
+	t.Helper()
+	d, err := runtime.Open(opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// values makes a tensor whose elements are those of f.
+func values(t testing.TB, d *runtime.Device, f func(i int) float32, shape ...int) tensor {
+	t.Helper()
+	n := 1
+	for _, extent := range shape {
+		n *= extent
+	}
+	data := make([]float32, n)
+	for i := range data {
+		data[i] = f(i)
+	}
+	x, err := runtime.FromSlice(d, data, shape...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 func newTCN(t testing.TB, d *runtime.Device, s sizes) *tcn {
 	t.Helper()
 	m := &tcn{sizes: s}
 	r := rand.New(rand.NewPCG(1, 2))
 	add := func(scale float64, shape ...int) {
-		n := 1
-		for _, x := range shape {
-			n *= x
-		}
-		data := make([]float32, n)
-		for i := range data {
-			data[i] = float32(scale * r.NormFloat64())
-		}
-		p, err := runtime.FromSlice(d, data, shape...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.params = append(m.params, p)
+		m.params = append(m.params, values(t, d, func(int) float32 { return float32(scale * r.NormFloat64()) }, shape...))
 	}
 	for range s.blocks {
 		add(1, s.width)
@@ -57,6 +73,12 @@ func newTCN(t testing.TB, d *runtime.Device, s sizes) *tcn {
 		add(0.1, s.width)
 	}
 	return m
+}
+
+// input makes a batch of sequences.
+func (m *tcn) input(t testing.TB, d *runtime.Device) tensor {
+	t.Helper()
+	return values(t, d, func(i int) float32 { return float32(i%7) - 3 }, m.batch, m.length, m.width)
 }
 
 // loss records the mean square of what the stack makes of x.
@@ -112,16 +134,9 @@ func plan(t testing.TB, b *runtime.Batch) (bytes, bound int64) {
 // The values of a training step of a TCN of 12 blocks lie in at most a tenth more
 // memory than are alive at one time.
 func TestMemoryOfTCNStep(t *testing.T) {
-	d, err := runtime.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := open(t)
 	m := newTCN(t, d, sizes{blocks: 12, batch: 32, length: 128, width: 256, hidden: 512})
-	x, err := runtime.FromSlice(d, make([]float32, 32*128*256), 32, 128, 256)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := m.input(t, d)
 	b := d.Batch("step")
 	m.step(t, b, x)
 	bytes, bound := plan(t, b)
@@ -136,20 +151,9 @@ func TestMemoryOfTCNStep(t *testing.T) {
 // A small stack learns: the plan of the step is found again, and its memory is that
 // of the plan.
 func TestTCNLearns(t *testing.T) {
-	d, err := runtime.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
+	d := open(t)
 	m := newTCN(t, d, sizes{blocks: 3, batch: 2, length: 16, width: 8, hidden: 16})
-	data := make([]float32, 2*16*8)
-	for i := range data {
-		data[i] = float32(i%7) - 3
-	}
-	x, err := runtime.FromSlice(d, data, 2, 16, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := m.input(t, d)
 	b := d.Batch("step")
 	first, last := float32(0), float32(0)
 	for i := range 40 {
@@ -163,9 +167,11 @@ func TestTCNLearns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if last, err = r.Scalar(); err != nil {
+		v, err := r.Scalar()
+		if err != nil {
 			t.Fatal(err)
 		}
+		last = v
 		if i == 0 {
 			first = last
 		}
@@ -174,6 +180,6 @@ func TestTCNLearns(t *testing.T) {
 		t.Errorf("the loss went from %v to %v", first, last)
 	}
 	if s := d.Stats().Programs; s.Misses != 1 {
-		t.Errorf("%s: 40 equal steps were planned %d times", fmt.Sprint(s), s.Misses)
+		t.Errorf("40 equal steps were planned %d times", s.Misses)
 	}
 }
