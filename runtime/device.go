@@ -55,6 +55,7 @@ type Stats struct {
 	Runs     int64 // programs completed
 	Faults   int64 // programs that ended with a fault
 	InFlight int   // programs submitted and not complete
+	Retries  int64 // transfers that failed and were tried again in smaller pieces
 }
 
 // Open opens a device: the CPU, or the reference device where Reference is

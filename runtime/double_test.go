@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +24,9 @@ type double struct {
 	allocs int              // requests for memory until one fails, and with it all that follow; 0: none does
 	out    bool             // memory is out until something is freed
 	gate   chan struct{}    // programs wait for it, if there is one
+
+	longest int64 // transfers of more bytes fail; 0: none does
+	copies  []int64
 }
 
 func openDouble(t testing.TB, delay time.Duration, opts ...runtime.Option) (*runtime.Device, *double) {
@@ -62,6 +66,33 @@ func (b *double) Free(p unsafe.Pointer) {
 	defer b.mu.Unlock()
 	b.out = false
 	b.Backend.Free(p)
+}
+
+// errTransfer is what a transfer that is too long gives.
+var errTransfer = errors.New("the bus gave up")
+
+func (b *double) Upload(dst, src unsafe.Pointer, n int64) error {
+	if err := b.transfer(n); err != nil {
+		return err
+	}
+	return b.Backend.Upload(dst, src, n)
+}
+
+func (b *double) Download(dst, src unsafe.Pointer, n int64) error {
+	if err := b.transfer(n); err != nil {
+		return err
+	}
+	return b.Backend.Download(dst, src, n)
+}
+
+func (b *double) transfer(n int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.longest > 0 && n > b.longest {
+		return errTransfer
+	}
+	b.copies = append(b.copies, n)
+	return nil
 }
 
 // once returns an error that was to occur once.

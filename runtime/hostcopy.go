@@ -9,8 +9,8 @@ import (
 // FromSlice copies data into a new resident tensor. No dimensions means a
 // scalar. Close it when done.
 func FromSlice[T Element](d *Device, data []T, shape ...int) (Tensor[T], error) {
-	h, err := d.newTensor("from slice", TypeOf[T](), shape, len(data), func(p unsafe.Pointer) {
-		copy(unsafe.Slice((*T)(p), len(data)), data)
+	h, err := d.newTensor("from slice", TypeOf[T](), shape, len(data), func(p unsafe.Pointer, n int64) error {
+		return d.upload(p, unsafe.Pointer(unsafe.SliceData(data)), n)
 	})
 	return Tensor[T]{h}, err
 }
@@ -18,20 +18,13 @@ func FromSlice[T Element](d *Device, data []T, shape ...int) (Tensor[T], error) 
 // Zeros returns a new resident tensor of zeros. No dimensions means a scalar.
 // Close it when done.
 func Zeros[T Element](d *Device, shape ...int) (Tensor[T], error) {
-	t := TypeOf[T]()
-	h, err := d.newTensor("zeros", t, shape, -1, func(p unsafe.Pointer) {
-		n := int64(1)
-		for _, s := range shape {
-			n *= int64(s)
-		}
-		clear(unsafe.Slice((*byte)(p), n*t.Size()))
-	})
+	h, err := d.newTensor("zeros", TypeOf[T](), shape, -1, d.uploadZeros)
 	return Tensor[T]{h}, err
 }
 
-// newTensor makes a resident tensor that fill gives its contents. have is the
-// number of elements on the host, negative if that is whatever shape says.
-func (d *Device) newTensor(op string, t DType, shape []int, have int, fill func(unsafe.Pointer)) (Handle, error) {
+// newTensor makes a resident tensor whose n bytes fill writes. have is the number of
+// elements on the host, negative if that is whatever shape says.
+func (d *Device) newTensor(op string, t DType, shape []int, have int, fill func(p unsafe.Pointer, n int64) error) (Handle, error) {
 	if d == nil {
 		return Handle{}, opError(op, ErrDevice, "the device is nil")
 	}
@@ -54,11 +47,15 @@ func (d *Device) newTensor(op string, t DType, shape []int, have int, fill func(
 	}
 	d.host++
 	d.mu.Unlock()
-	fill(l.ptr)
+	err = fill(l.ptr, count*t.Size())
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.host--
 	d.changed.Broadcast()
+	if err != nil {
+		d.releaseBlock(l)
+		return Handle{}, &Error{Op: op, Err: err, Text: err.Error()}
+	}
 	b := d.slab.newBuffer()
 	b.lease, b.bytes = l, count*t.Size()
 	return d.resident(b, 0, t, dims[:len(shape)], count), nil
@@ -109,23 +106,19 @@ func (t Tensor[T]) Read() ([]T, error) {
 
 // ReadInto is Read into dst, which has as many elements as the tensor.
 func (t Tensor[T]) ReadInto(dst []T) error {
-	return t.h.copyHost("read", len(dst), false, func(p unsafe.Pointer) {
-		copy(dst, unsafe.Slice((*T)(p), len(dst)))
-	})
+	return t.h.copyHost("read", len(dst), false, unsafe.Pointer(unsafe.SliceData(dst)))
 }
 
-// Write replaces the elements of a resident tensor, in row-major order. It
-// waits for submitted work that uses the tensor. A batch that has recorded a use
+// Write replaces the elements of a resident tensor, in row-major order; after an
+// error of the transfer they are undefined. It waits for submitted work that uses the tensor. A batch that has recorded a use
 // of the tensor and is not submitted yet will fail.
 func (t Tensor[T]) Write(data []T) error {
-	return t.h.copyHost("write", len(data), true, func(p unsafe.Pointer) {
-		copy(unsafe.Slice((*T)(p), len(data)), data)
-	})
+	return t.h.copyHost("write", len(data), true, unsafe.Pointer(unsafe.SliceData(data)))
 }
 
-// copyHost lets move copy between the host and the tensor's memory, while no
+// copyHost copies between n elements of the host and the tensor's memory, while no
 // program stands against it.
-func (h Handle) copyHost(op string, n int, write bool, move func(unsafe.Pointer)) error {
+func (h Handle) copyHost(op string, n int, write bool, host unsafe.Pointer) error {
 	d := h.Device()
 	if d == nil {
 		_, why := h.resolve(nil)
@@ -149,9 +142,13 @@ func (h Handle) copyHost(op string, n int, write bool, move func(unsafe.Pointer)
 	} else {
 		b.host++
 	}
-	p := v.address()
+	p, bytes := v.address(), v.byteSize()
 	d.mu.Unlock()
-	move(p)
+	if write {
+		err = d.upload(p, host, bytes)
+	} else {
+		err = d.download(host, p, bytes)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if write {
@@ -162,6 +159,9 @@ func (h Handle) copyHost(op string, n int, write bool, move func(unsafe.Pointer)
 	d.host--
 	d.unref(b)
 	d.changed.Broadcast()
+	if err != nil {
+		return &Error{Op: op, Err: err, Text: err.Error()}
+	}
 	return nil
 }
 

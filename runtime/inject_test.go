@@ -114,3 +114,53 @@ func TestMemoryRunsOutAtEachRequest(t *testing.T) {
 		t.Errorf("%d programs failed and %d were saved: the test reaches too little", failed, saved)
 	}
 }
+
+// A long transfer that fails goes in pieces; when short ones fail too, the cause is
+// told, and nothing of the program is seen.
+func TestTransfersInPieces(t *testing.T) {
+	const n = 1 << 18 // 1 MiB
+	d, double := openDouble(t, 0)
+	double.longest = 300 << 10
+	data := sequence(n)
+	x := from(t, d, data, n)
+	wantEqual(t, "pieces up", double.copies, []int64{256 << 10, 256 << 10, 256 << 10, 256 << 10})
+	double.copies = nil
+	wantEqual(t, "x", contents(t, x), data)
+	wantEqual(t, "pieces down", double.copies, []int64{256 << 10, 256 << 10, 256 << 10, 256 << 10})
+	if got := d.Stats().Retries; got != 4 {
+		t.Errorf("%d retries, want 2 up and 2 down", got)
+	}
+	b := d.Batch("long")
+	r := runtime.Read(b, testops.ScaleDeferred(b, x, 2))
+	mustSync(t, b)
+	if got := value(t, r); got[n-1] != 2*data[n-1] {
+		t.Errorf("the last element is %v", got[n-1])
+	}
+
+	double.longest = 1
+	_, err := runtime.FromSlice(d, data, n)
+	wantError(t, err, errTransfer, "from slice: 1048576 of 1048576 bytes could not be copied to the device, in pieces of 65536 bytes neither")
+	_, err = x.Read()
+	wantError(t, err, errTransfer, "read: ", "from the device")
+	wantError(t, x.Write(data), errTransfer, "write: ")
+	_, err = runtime.Zeros[float32](d, n)
+	wantError(t, err, errTransfer, "zeros: ")
+	if s := d.Stats(); s.Tensors != 1 {
+		t.Errorf("%d tensors, want x alone", s.Tensors)
+	}
+	b = d.Batch("lost")
+	small := runtime.Read(b, testops.SumDeferred(b, x))
+	long := runtime.Read(b, x)
+	double.longest = 4
+	err = b.Sync(background)
+	wantError(t, err, errTransfer, `batch "lost"`)
+	if _, e := small.Value(); !errors.Is(e, errTransfer) {
+		t.Errorf("a read-back beside one that was lost: %v", e)
+	}
+	if _, e := long.Value(); !errors.Is(e, errTransfer) {
+		t.Errorf("a read-back that was lost: %v", e)
+	}
+	double.longest = 0
+	b.Keep(testops.ScaleDeferred(b, x, 2))
+	wantError(t, b.Sync(background), errTransfer, "the device failed earlier") // what a program changed cannot be undone
+}

@@ -20,13 +20,17 @@ type Readback[T Element] struct {
 }
 
 // reader takes the data of a read-back.
-type reader interface{ fill(src unsafe.Pointer) }
-
-func (r *Readback[T]) fill(src unsafe.Pointer) {
-	r.data = make([]T, r.count)
-	copy(r.data, unsafe.Slice((*T)(src), r.count))
-	r.filled.Store(true)
+type reader interface {
+	fill(d *Device, src unsafe.Pointer) error
+	show() // once all of the program are filled
 }
+
+func (r *Readback[T]) fill(d *Device, src unsafe.Pointer) error {
+	r.data = make([]T, r.count)
+	return d.download(unsafe.Pointer(unsafe.SliceData(r.data)), src, r.count*TypeOf[T]().Size())
+}
+
+func (r *Readback[T]) show() { r.filled.Store(true) }
 
 // Read records that the batch copies t to the host. An error shows in Value.
 func Read[T Element](b *Batch, t Tensor[T]) *Readback[T] {

@@ -59,6 +59,13 @@ func (b *reference) Free(p unsafe.Pointer) {
 	delete(b.blocks, p)
 }
 
+func (b *reference) Upload(dst, src unsafe.Pointer, n int64) error {
+	copy(bytesAt(dst, n), bytesAt(src, n))
+	return nil
+}
+
+func (b *reference) Download(dst, src unsafe.Pointer, n int64) error { return b.Upload(dst, src, n) }
+
 func (b *reference) Build(p *backend.Program) (backend.Code, error) { return referenceCode{p}, nil }
 
 func (b *reference) Run(seq uint64, in backend.Instance) backend.Result {

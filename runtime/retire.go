@@ -15,7 +15,7 @@ func (d *Device) complete(r *run, res backend.Result) {
 		r.overrun = r.checkGuards()
 	}
 	if res.OK() && r.overrun == nil {
-		r.collect()
+		res.Err = r.collect()
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -33,14 +33,22 @@ func (d *Device) complete(r *run, res backend.Result) {
 
 // collect copies what was read into Go memory. The run's memory is still its
 // own.
-func (r *run) collect() {
+func (r *run) collect() error {
 	at := 0
 	for i := r.from; i < r.end; i++ {
 		if rec := &r.recs[i]; rec.kind == recordRead {
-			r.reads[rec.read].fill(unsafe.Add(r.arena.ptr, r.plan.reads[at]))
+			if err := r.reads[rec.read].fill(r.d, unsafe.Add(r.arena.ptr, r.plan.reads[at])); err != nil {
+				return err
+			}
 			at++
 		}
 	}
+	for i := r.from; i < r.end; i++ {
+		if rec := &r.recs[i]; rec.kind == recordRead {
+			r.reads[rec.read].show()
+		}
+	}
+	return nil
 }
 
 // retire ends a program that the backend is done with.

@@ -24,6 +24,12 @@ type Backend interface {
 	Alloc(bytes int64) unsafe.Pointer
 	// Free releases memory that Alloc returned.
 	Free(p unsafe.Pointer)
+	// Upload copies n bytes from the host to device memory that no program uses. A
+	// shorter copy may succeed where it fails.
+	Upload(dst, src unsafe.Pointer, n int64) error
+	// Download copies n bytes from device memory that no program writes to the
+	// host; see Upload.
+	Download(dst, src unsafe.Pointer, n int64) error
 	// Build prepares a program to be run many times.
 	Build(p *Program) (Code, error)
 	// Run executes an instance and waits for it: one crossing of cgo.

@@ -72,6 +72,15 @@ func (d *Device) Alloc(bytes int64) unsafe.Pointer { return C.kgp_alloc(C.int64_
 // Free releases memory that Alloc returned.
 func (d *Device) Free(p unsafe.Pointer) { C.kgp_free(p) }
 
+// Upload copies from the host to the device, which share memory.
+func (d *Device) Upload(dst, src unsafe.Pointer, n int64) error {
+	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
+	return nil
+}
+
+// Download copies from the device to the host.
+func (d *Device) Download(dst, src unsafe.Pointer, n int64) error { return d.Upload(dst, src, n) }
+
 // Run executes a program on the calling thread.
 func (d *Device) Run(seq uint64, in backend.Instance) backend.Result {
 	p := in.(*instance).header()
