@@ -26,6 +26,11 @@ func (b *Batch) append(r *run, q *request) (int32, *Error) {
 	if q.start.IsZero() {
 		q.start = b.d.traceTime()
 	}
+	if r.d.sketch != nil {
+		if err := refuseUpdate(op); err != nil {
+			return 0, err
+		}
+	}
 	variant, why := r.variant(q)
 	if why == nil {
 		why = b.solve(r, q)
@@ -104,6 +109,9 @@ next:
 
 // runnable says why the device cannot run a variant of op.
 func (d *Device) runnable(op *Op, v *Variant) *refusal {
+	if d.sketch != nil {
+		return nil // the device that runs it will say
+	}
 	if d.reference {
 		if v.Ref == nil {
 			return &refusal{ErrNoKernel, "no reference function was generated"}

@@ -25,6 +25,11 @@ type Batch struct {
 	grad   gradient
 
 	marking bool // within Checkpoint
+
+	// Of one immediate call on tensors of a sketch: its error, and its result then.
+	lone   bool
+	failed error
+	poison *value
 }
 
 // Batch returns a batch that records into a program of its own. The name is for
@@ -52,14 +57,17 @@ func (b *Batch) Err() error {
 	}
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
-	if b.run == nil {
+	if b.run == nil && b.d.sketch == nil {
 		return nil
 	}
-	return b.run.err
+	return b.current().err
 }
 
 // current returns the run that the batch records into. The caller holds d.mu.
 func (b *Batch) current() *run {
+	if s := b.d.sketch; s != nil {
+		return s.run
+	}
 	if b.run == nil {
 		b.run = b.d.newRun(b.name)
 	}
@@ -175,6 +183,9 @@ func (b *Batch) take() (*run, error) {
 	}
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
+	if b.d.sketch != nil {
+		return nil, &Error{Op: "sync", Batch: b.name, Err: ErrLazy, Text: "what a graph holds is evaluated, not synced: call graph.Eval"}
+	}
 	r := b.run
 	b.run = nil
 	if r == nil && b.d.closed {

@@ -92,7 +92,7 @@ func (c *Call) Record(static string) {
 	b.d.mu.Lock()
 	r := b.current()
 	c.run = r
-	if r.err == nil {
+	if r.err == nil && b.failed == nil {
 		c.record(r, static, &site)
 	}
 	b.d.mu.Unlock()
@@ -105,21 +105,31 @@ func (c *Call) record(r *run, static string, site *sitePCs) {
 	b := c.b
 	why := c.resolve(r)
 	if why != nil {
-		r.fail(c.located(why, site))
+		b.refuse(r, c.located(why, site))
 		return
 	}
 	rec := request{op: c.op, static: static, ins: b.nodes, params: b.params, outs: b.outs, site: *site, start: c.start}
 	if err := c.freeAxes(); err != nil {
-		r.fail(c.located(err.named(c.op.Name, ""), site))
+		b.refuse(r, c.located(err.named(c.op.Name, ""), site))
 		return
 	}
 	at, err := b.append(r, &rec)
 	if err != nil {
-		r.fail(c.located(err, site))
+		b.refuse(r, c.located(err, site))
 		return
 	}
 	appended := &r.recs[at]
 	c.out, c.nOut, c.nIn, c.ok = appended.arg+appended.nIn, appended.nOut, appended.nIn, true
+}
+
+// refuse makes err the first error of the run, or of the one call that the batch is
+// for.
+func (b *Batch) refuse(r *run, err *Error) {
+	if !b.lone {
+		r.fail(err)
+		return
+	}
+	b.failed, b.poison = err, &value{state: statePoisoned, err: err}
 }
 
 // resolve checks the arguments one by one and finds the nodes of the inputs.
@@ -138,7 +148,7 @@ func (c *Call) resolve(r *run) *Error {
 	}
 	b.nodes = b.nodes[:0]
 	for i, h := range b.ins {
-		v, err := h.resolve(b.d)
+		v, err := b.operand(h)
 		if err == nil {
 			err = r.usable(v)
 		}
@@ -148,6 +158,15 @@ func (c *Call) resolve(r *run) *Error {
 		b.nodes = append(b.nodes, r.nodeFor(v))
 	}
 	return nil
+}
+
+// operand returns the value of an operand. A sketch takes tensors of real devices,
+// too.
+func (b *Batch) operand(h Handle) (*value, *refusal) {
+	if s := b.d.sketch; s != nil && !b.d.closed && h.v != nil && h.v.dev != nil && h.v.dev != b.d {
+		return s.adopt(h)
+	}
+	return h.resolve(b.d)
 }
 
 // usable says why a valid value cannot be an input of the run.
@@ -226,6 +245,9 @@ func (c *Call) result(i int, t DType) Handle {
 		return Handle{v: &value{state: statePoisoned, err: c.b.deviceless()}, dtype: t}
 	}
 	if !c.ok {
+		if c.b.poison != nil {
+			return Handle{v: c.b.poison, dtype: t}
+		}
 		return c.run.failed(t)
 	}
 	h := c.run.handle(c.run.args[c.out+int32(i)])

@@ -18,7 +18,7 @@ func (b *Batch) stopGradient(h Handle) Handle {
 	defer b.d.mu.Unlock()
 	r := b.current()
 	if r.err == nil {
-		v, why := h.resolve(b.d)
+		v, why := b.operand(h)
 		if why == nil {
 			why = r.usable(v)
 		}

@@ -16,6 +16,7 @@ import (
 type Device struct {
 	backend   backend.Backend
 	reference bool
+	sketch    *Sketch // whose tensors the device has, nil for a real device
 	guards    bool
 	workers   int
 	deadline  time.Duration // 0: none
@@ -95,6 +96,13 @@ func (d *Device) Reference() bool { return d.reference }
 
 // Workers returns how many threads share the work of one kernel.
 func (d *Device) Workers() int { return d.workers }
+
+// Lost returns why the device cannot be used any more, nil if it can.
+func (d *Device) Lost() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lost
+}
 
 // Stats returns the device's counters.
 func (d *Device) Stats() Stats {

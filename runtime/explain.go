@@ -21,6 +21,9 @@ func (b *Batch) Explain() (string, error) {
 	d := b.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.sketch != nil {
+		return "", opError("explain", ErrLazy, "a graph has no program before it is evaluated")
+	}
 	r := b.run
 	if r == nil {
 		return "", nil
@@ -105,11 +108,7 @@ func (p *program) flops(s *step) int64 {
 	sum := int64(0)
 	for _, k := range s.op.Variants[s.variant].Kernel {
 		for _, t := range k.Flops {
-			n := t.Coef
-			for _, a := range t.Axes {
-				n *= p.size(s, a)
-			}
-			sum += n
+			sum += t.of(p.sizes[s.size:])
 		}
 	}
 	return sum

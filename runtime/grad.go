@@ -96,7 +96,7 @@ func (b *Batch) gradients(r *run, loss Operand, params []Operand, grads []Handle
 
 // gradNode returns the node of a floating-point argument of Grad.
 func (b *Batch) gradNode(r *run, t Operand, name string) (int32, *Error) {
-	v, why := untyped(t).resolve(b.d)
+	v, why := b.operand(untyped(t))
 	if why == nil {
 		why = r.usable(v)
 	}

@@ -28,6 +28,9 @@ func (d *Device) newTensor(op string, t DType, shape []int, have int, fill func(
 	if d == nil {
 		return Handle{}, opError(op, ErrDevice, "the device is nil")
 	}
+	if d.sketch != nil {
+		return Handle{}, opError(op, ErrLazy, "a graph has no memory: use graph.From")
+	}
 	dims, count, err := checkShape(op, t, shape)
 	if err != nil {
 		return Handle{}, err
@@ -116,6 +119,23 @@ func (t Tensor[T]) Write(data []T) error {
 	return t.h.copyHost("write", len(data), true, unsafe.Pointer(unsafe.SliceData(data)))
 }
 
+// CopyTo returns a copy of a resident tensor on another device, or on the same one.
+// It waits like Read. Close the copy when done.
+func (h Handle) CopyTo(d *Device) (Handle, error) {
+	n := h.Len()
+	if n < 0 {
+		return Handle{}, h.Err()
+	}
+	data := make([]byte, max(int64(n)*h.dtype.Size(), 1))
+	host := unsafe.Pointer(&data[0])
+	if err := h.copyHost("copy", n, false, host); err != nil {
+		return Handle{}, err
+	}
+	return d.newTensor("copy", h.dtype, h.Shape(), n, func(p unsafe.Pointer, bytes int64) error {
+		return d.upload(p, host, bytes)
+	})
+}
+
 // copyHost copies between n elements of the host and the tensor's memory, while no
 // program stands against it.
 func (h Handle) copyHost(op string, n int, write bool, host unsafe.Pointer) error {
@@ -170,6 +190,9 @@ func (h Handle) awaitMemory(op string, write bool) (*value, error) {
 	d := h.v.dev
 	for {
 		v, why := h.resolve(d)
+		if why == nil && d.sketch != nil {
+			why = &refusal{ErrLazy, "belongs to a graph: evaluate it with graph.Eval"}
+		}
 		if why == nil && v.private() {
 			why = &refusal{ErrPending, fmt.Sprintf("is a result of batch %q, which is not submitted or does not keep it: call Keep and Sync first", v.run.batch)}
 		}

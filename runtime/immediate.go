@@ -17,8 +17,8 @@ func Immediate(tensors ...Handle) *Batch {
 		if h.v != nil && h.v.dev == nil && failed == nil {
 			failed = h.v.err
 		}
-		if d == nil {
-			d = h.Device()
+		if of := h.Device(); d == nil || of != nil && of.sketch != nil {
+			d = of
 		}
 	}
 	if failed != nil || d == nil {
@@ -28,6 +28,9 @@ func Immediate(tensors ...Handle) *Batch {
 		return &Batch{name: "immediate", err: failed}
 	}
 	b := d.Immediate()
+	if d.sketch != nil {
+		return b
+	}
 	for _, h := range tensors {
 		if err := h.settle(d); err != nil {
 			b.fail(err)
@@ -49,6 +52,9 @@ func (d *Device) Immediate() *Batch {
 		b := d.freeBatch[n-1]
 		d.freeBatch = d.freeBatch[:n-1]
 		return b
+	}
+	if d.sketch != nil {
+		return d.sketch.lone()
 	}
 	return &Batch{d: d, name: "immediate"}
 }
@@ -86,13 +92,22 @@ func (b *Batch) fail(err error) {
 }
 
 // Finish ends an immediate call: it keeps the results, runs the batch and
-// releases it.
+// releases it. A call on tensors of a sketch stays recorded.
 func Finish(b *Batch, results ...Handle) error {
 	if b.d == nil {
 		return b.deviceless()
 	}
-	b.keepAll(results)
-	err := b.Sync(context.Background())
+	var err error
+	if b.lone {
+		err = b.failed
+		if err == nil {
+			err = b.Err()
+		}
+		b.failed, b.poison = nil, nil
+	} else {
+		b.keepAll(results)
+		err = b.Sync(context.Background())
+	}
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
 	b.d.freeBatch = append(b.d.freeBatch, b)

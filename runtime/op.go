@@ -179,6 +179,15 @@ type Term struct {
 	Axes []uint8
 }
 
+// of returns the value of the term for the extents of an op's axes.
+func (t Term) of(size []int64) int64 {
+	n := t.Coef
+	for _, a := range t.Axes {
+		n *= size[a]
+	}
+	return n
+}
+
 // GridDim is the product of some axes, cut into tiles.
 type GridDim struct {
 	Axes []uint8

@@ -44,7 +44,10 @@ func Read[T Element](b *Batch, t Tensor[T]) *Readback[T] {
 	defer b.d.mu.Unlock()
 	r := b.current()
 	rb.run = r.done
-	if r.err != nil {
+	if b.d.sketch != nil {
+		rb.err = &Error{Op: "read", Batch: b.name, Site: rb.site.user(), Err: ErrLazy, Text: "the tensor belongs to a graph: evaluate it with graph.Eval"}
+	}
+	if r.err != nil || rb.err != nil {
 		return rb
 	}
 	v, why := t.h.resolve(b.d)

@@ -129,13 +129,19 @@ type slab struct {
 	values  *value
 	buffers *buffer
 	used    int // values handed out
+	chunk   int // values and buffers to make room for next time
 }
 
-const slabSize = 128
+// next returns how many values or buffers to make room for: few at first, since
+// graphs are small and many.
+func (s *slab) next() int {
+	s.chunk = min(max(2*s.chunk, 16), 128)
+	return s.chunk
+}
 
 func (s *slab) newValue() *value {
 	if s.values == nil {
-		chunk := make([]value, slabSize)
+		chunk := make([]value, s.next())
 		for i := range chunk {
 			chunk[i].dev = s.dev
 			chunk[i].next = s.values
@@ -161,7 +167,7 @@ func (s *slab) freeValue(v *value) {
 
 func (s *slab) newBuffer() *buffer {
 	if s.buffers == nil {
-		chunk := make([]buffer, slabSize)
+		chunk := make([]buffer, s.next())
 		for i := range chunk {
 			chunk[i].next = s.buffers
 			s.buffers = &chunk[i]

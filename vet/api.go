@@ -31,6 +31,7 @@ var api = map[string]*summary{
 	"Device.Workers":    {},
 	"Device.Stats":      {},
 	"Device.Trim":       {},
+	"Device.Lost":       {},
 	"Device.StartTrace": {},
 	"Device.Batch":      {},
 	"Device.Immediate":  {},
@@ -74,6 +75,16 @@ var api = map[string]*summary{
 	"Call.OutType": {Pure: true},
 	"Call.Record":  {Pure: true},
 
+	"SketchOf":       {Pure: true},
+	"Sketch.Device":  {Pure: true},
+	"Sketch.Batch":   {},
+	"Sketch.Declare": {},
+	"Sketch.Outside": {},
+	"Sketch.Part":    {},
+	"Part.Inputs":    {},
+	"Part.Made":      {},
+	"Part.Record":    {Args: []effect{0, records}},
+
 	"Tensor.Untyped":  {Same: true, Pure: true},
 	"Tensor.Device":   {Pure: true},
 	"Tensor.Err":      {Pure: true},
@@ -96,6 +107,7 @@ var api = map[string]*summary{
 	"Handle.Dim":      {Pure: true},
 	"Handle.Len":      {Pure: true},
 	"Handle.View":     {},
+	"Handle.CopyTo":   {},
 	"Handle.Close":    {Args: []effect{ends}},
 }
 

@@ -21,9 +21,10 @@ type rule struct {
 var rules = []rule{
 	{"cmd/", []string{"generated", "runtime", "msl", "nn", "graph"}},
 	{"gen/", []string{"generated", "runtime", "cmd", "msl"}},
-	{"runtime", []string{"gen", "generated", "cmd", "msl"}},
-	{"generated/", []string{"gen", "cmd"}},
-	{"vet", []string{"gen", "generated", "runtime", "cmd", "msl"}},
+	{"runtime", []string{"gen", "generated", "cmd", "msl", "graph"}},
+	{"graph", []string{"gen", "cmd", "msl"}},
+	{"generated/", []string{"gen", "cmd", "graph"}},
+	{"vet", []string{"gen", "generated", "runtime", "graph", "cmd", "msl"}},
 	{"gen/diag", []string{"gen/spec", "gen/expr"}},
 	{"gen/spec", []string{"gen/expr", "gen/plan", "gen/emit"}},
 	{"gen/expr", []string{"gen/plan", "gen/ir", "gen/emit"}},
