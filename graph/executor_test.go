@@ -188,8 +188,8 @@ func TestErrorsThatStay(t *testing.T) {
 // transfer.
 func model(link graph.Link) *graph.Model {
 	return &graph.Model{
-		Device:   graph.Rates{Bytes: 1e12, Flops: 1e13, Call: 5 * time.Microsecond, Program: 20 * time.Microsecond},
-		CPU:      graph.Rates{Bytes: 1e10, Flops: 1e11, Call: 100 * time.Nanosecond, Program: time.Microsecond},
+		Device:   graph.Rates{Bytes: 1e12, Flops: 1e13, Map: 1e13, Call: 5 * time.Microsecond, Program: 20 * time.Microsecond},
+		CPU:      graph.Rates{Bytes: 1e10, Flops: 1e11, Map: 1e10, Call: 100 * time.Nanosecond, Program: time.Microsecond},
 		Transfer: link,
 	}
 }

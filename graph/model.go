@@ -23,10 +23,11 @@ type Model struct {
 
 // Rates are what a device does in a given time.
 type Rates struct {
-	Bytes   float64       `json:"bytes_per_second"` // of operands and results of a large call
-	Flops   float64       `json:"flops_per_second"` // of a large product of float32 matrices
-	Call    time.Duration `json:"call_ns"`          // of the smallest call within a program
-	Program time.Duration `json:"program_ns"`       // to start a program and to wait for it
+	Bytes   float64       `json:"bytes_per_second"`     // of operands and results of a large call
+	Flops   float64       `json:"flops_per_second"`     // of a large product of float32 matrices
+	Map     float64       `json:"map_flops_per_second"` // of a function of each element, an intrinsic counting as one
+	Call    time.Duration `json:"call_ns"`              // of the smallest call within a program
+	Program time.Duration `json:"program_ns"`           // to start a program and to wait for it
 }
 
 // Link is the way between the memory of the host and that of the device. Its zero
@@ -36,11 +37,19 @@ type Link struct {
 	Latency time.Duration `json:"latency_ns"`
 }
 
+// A call with more operations for each byte than this uses its operands again, as a
+// product does.
+const productIntensity = 8
+
 // time returns how long calls take as one program.
 func (r Rates) time(calls []runtime.CallCost) time.Duration {
 	seconds := 0.0
 	for _, c := range calls {
-		seconds += max(float64(c.Bytes)/r.Bytes, float64(c.Flops)/r.Flops)
+		flops := r.Map
+		if c.Flops > productIntensity*c.Bytes {
+			flops = r.Flops
+		}
+		seconds += max(float64(c.Bytes)/r.Bytes, float64(c.Flops)/flops)
 	}
 	return r.Program + time.Duration(len(calls))*r.Call + duration(seconds)
 }
@@ -185,7 +194,7 @@ func LoadModel(path string) (*Model, error) {
 		return nil, fmt.Errorf("graph: %s is no model: %w", path, err)
 	}
 	for _, r := range []Rates{m.Device, m.CPU} {
-		if !(r.Bytes > 0 && r.Flops > 0 && r.Call >= 0 && r.Program >= 0) {
+		if !(r.Bytes > 0 && r.Flops > 0 && r.Map > 0 && r.Call >= 0 && r.Program >= 0) {
 			return nil, fmt.Errorf("graph: %s is no model: its rates must be positive: %+v", path, r)
 		}
 	}
