@@ -380,17 +380,26 @@ KG_FN void kg_half_st(void *p, __m128i v, int64_t bytes) {
 	kg_bytes_st(p, b, (int)bytes);
 }
 
+/* Masked stores take some twenty times as long as full ones on some processors. */
 KG_FN vf kg_loadn_f32(const float *p, int64_t n) {
 	return (vf)_mm256_maskload_ps(p, (__m256i)kg_first(n));
 }
 KG_FN void kg_storen_f32(float *p, vf v, int64_t n) {
-	_mm256_maskstore_ps(p, (__m256i)kg_first(n), (__m256)v);
+	if (n >= KG_W) {
+		_mm256_storeu_ps(p, (__m256)v);
+	} else {
+		_mm256_maskstore_ps(p, (__m256i)kg_first(n), (__m256)v);
+	}
 }
 KG_FN vi kg_loadn_i32(const int32_t *p, int64_t n) {
 	return (vi)_mm256_maskload_epi32((const int *)p, (__m256i)kg_first(n));
 }
 KG_FN void kg_storen_i32(int32_t *p, vi v, int64_t n) {
-	_mm256_maskstore_epi32((int *)p, (__m256i)kg_first(n), (__m256i)v);
+	if (n >= KG_W) {
+		_mm256_storeu_si256((__m256i *)p, (__m256i)v);
+	} else {
+		_mm256_maskstore_epi32((int *)p, (__m256i)kg_first(n), (__m256i)v);
+	}
 }
 KG_FN vf kg_load_f16(const kg_f16 *p) {
 	return (vf)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
