@@ -109,6 +109,7 @@ import (
 
 	"example.com/mymodel/generated/ops"
 	kgen "github.com/kernelgen/kgen/generated/ops"
+	"github.com/kernelgen/kgen/graph"
 	"github.com/kernelgen/kgen/runtime"
 )
 
