@@ -112,6 +112,33 @@ func (m *Module) render(res *Result) error {
 type kernelGroup struct {
 	group   string
 	sources []goapi.CSource
+	bytes   []int // of the text of each source
+	product bool  // a kernel multiplies matrices
+}
+
+// unitBytes is about how much text of kernels is compiled at once: the units of a
+// large group are compiled side by side.
+const unitBytes = 200 << 10
+
+// units returns the files that are compiled together, in units of about the same size.
+func (g *kernelGroup) units() [][]string {
+	total := 0
+	for i, c := range g.sources {
+		if !c.Alone {
+			total += g.bytes[i]
+		}
+	}
+	n := (total + unitBytes - 1) / unitBytes
+	units := make([][]string, n)
+	before := 0
+	for i, c := range g.sources {
+		if !c.Alone {
+			at := (before + g.bytes[i]/2) * n / total // where its middle lies
+			units[at] = append(units[at], c.File)
+			before += g.bytes[i]
+		}
+	}
+	return slices.DeleteFunc(units, func(u []string) bool { return len(u) == 0 })
 }
 
 // addSource adds the C kernels of s to its group.
@@ -130,7 +157,12 @@ func (m *Module) addSource(groups []*kernelGroup, s *Spec) []*kernelGroup {
 		i = len(groups)
 		groups = append(groups, &kernelGroup{group: s.Group})
 	}
+	for _, op := range s.all() {
+		groups[i].product = groups[i].product || emitc.Multiplies(op.cFuncs())
+	}
 	groups[i].sources = append(groups[i].sources, c)
+	file := slices.IndexFunc(s.Files, func(f out.File) bool { return path.Base(f.Path) == c.File })
+	groups[i].bytes = append(groups[i].bytes, len(s.Files[file].Data))
 	return groups
 }
 
@@ -180,10 +212,17 @@ func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.Fi
 	files := []out.File{{Path: schemaFile, Data: schema}, opsFile("doc.go", goapi.PackageDoc(opsPackage, m.Path))}
 	for _, g := range groups {
 		pkg := kernelsPackage(g.group)
-		together := slices.DeleteFunc(slices.Clone(g.sources), func(c goapi.CSource) bool { return c.Alone })
-		if len(together) > 0 {
-			files = append(files,
-				kernelsFile(g.group, "kernels.c", emitc.Group(collect(together, func(c goapi.CSource) string { return c.File }))))
+		units, suffix := g.units(), ""
+		if len(units) > 1 && g.product {
+			suffix = "_" + bind.Prefix(m.OpsPath()) + "_" + pkg
+			files = append(files, kernelsFile(g.group, "products.c", emitc.Products(suffix)))
+		}
+		for i, unit := range units {
+			name := "kernels.c"
+			if len(units) > 1 {
+				name = fmt.Sprintf("kernels_%d.c", i+1)
+			}
+			files = append(files, kernelsFile(g.group, name, emitc.Group(unit, suffix)))
 		}
 		files = append(files,
 			kernelsFile(g.group, "kernels_cgo.go", goapi.KernelsCgo(pkg, g.group, g.sources)),

@@ -29,6 +29,11 @@
 #define KG_PACKA(mc, kc) (((mc) + KG_MR - 1) / KG_MR * KG_MR * (kc))
 #define KG_PACKB(kc, nc) (((nc) + KG_NR - 1) / KG_NR * KG_NR * (kc))
 
+#ifdef KG_GROUP
+#include "kgen_product.h"
+#endif
+#if !defined(KG_GROUP) || defined(KG_PRODUCTS)
+
 #define KG_ROWS4(X) X(0) X(1) X(2) X(3)
 #if KG_MR == 14
 #define KG_ROWS(X) KG_ROWS4(X) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
@@ -120,8 +125,8 @@ KG_FN void kg_gemm_cut(int64_t t, int64_t extent, int64_t tile, int64_t unit, in
  * packed Ap and Bp, or adds the product when accumulate is set. Nothing
  * outside the mc x nc elements is touched. kc may be 0. Each element is the
  * sum over k in rising order, so neither mc nor nc changes its bits. */
-static __attribute__((unused)) void kg_gemm_block(const float *Ap, const float *Bp, int64_t mc, int64_t nc,
-                                                  int64_t kc, float *C, int64_t ldc, int accumulate) {
+KG_PRODUCT void kg_gemm_block(const float *Ap, const float *Bp, int64_t mc, int64_t nc,
+                              int64_t kc, float *C, int64_t ldc, int accumulate) {
 	for (int64_t j = 0; j < nc; j += KG_NR) {
 		const float *b = Bp + j * kc;
 		for (int64_t i = 0; i < mc; i += KG_MR) {
@@ -140,3 +145,5 @@ static __attribute__((unused)) void kg_gemm_block(const float *Ap, const float *
 
 #include "kgen_pack.h"
 #include "kgen_thin.h"
+
+#endif

@@ -115,22 +115,18 @@ KG_PACK_ALONG(kg_pack_along_f16, kg_f16, kg_load_f16, kg_loadn_f16)
 KG_PACK_ALONG(kg_pack_along_bf16, kg_bf16, kg_load_bf16, kg_loadn_bf16)
 #undef KG_PACK_ALONG
 
-#define KG_PACK(T, C)                                                                                              \
-	static __attribute__((noinline, unused)) void kg_packa_k_##T(float *dst, const C *src, int64_t ld, int64_t mc, \
-	                                                             int64_t kc) {                                         \
-		kg_pack_along_##T(dst, src, ld, mc, kc, KG_MR);                                                    \
-	}                                                                                                          \
-	static __attribute__((noinline, unused)) void kg_packa_m_##T(float *dst, const C *src, int64_t ld, int64_t mc, \
-	                                                             int64_t kc) {                                         \
-		kg_pack_across_##T(dst, src, ld, mc, kc, KG_MR);                                                   \
-	}                                                                                                          \
-	static __attribute__((noinline, unused)) void kg_packb_k_##T(float *dst, const C *src, int64_t ld, int64_t kc, \
-	                                                             int64_t nc) {                                         \
-		kg_pack_along_##T(dst, src, ld, nc, kc, KG_NR);                                                    \
-	}                                                                                                          \
-	static __attribute__((noinline, unused)) void kg_packb_n_##T(float *dst, const C *src, int64_t ld, int64_t kc, \
-	                                                             int64_t nc) {                                         \
-		kg_pack_across_##T(dst, src, ld, nc, kc, KG_NR);                                                   \
+#define KG_PACK(T, C)                                                                                  \
+	KG_PRODUCT void kg_packa_k_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc) { \
+		kg_pack_along_##T(dst, src, ld, mc, kc, KG_MR);                                        \
+	}                                                                                              \
+	KG_PRODUCT void kg_packa_m_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc) { \
+		kg_pack_across_##T(dst, src, ld, mc, kc, KG_MR);                                       \
+	}                                                                                              \
+	KG_PRODUCT void kg_packb_k_##T(float *dst, const C *src, int64_t ld, int64_t kc, int64_t nc) { \
+		kg_pack_along_##T(dst, src, ld, nc, kc, KG_NR);                                        \
+	}                                                                                              \
+	KG_PRODUCT void kg_packb_n_##T(float *dst, const C *src, int64_t ld, int64_t kc, int64_t nc) { \
+		kg_pack_across_##T(dst, src, ld, nc, kc, KG_NR);                                       \
 	}
 KG_PACK(f32, float)
 KG_PACK(f16, kg_f16)

@@ -18,51 +18,50 @@
 
 /* Along n a block of columns goes down k; every 256 rows its sums are added to C,
  * which bounds their error. */
-#define KG_THIN_N(NAME, T, LOADN)                                                                                               \
-	/* m rows, v vectors; the sums of the first of the n lanes of each are added. */                                        \
-	KG_FN void NAME##_block(const float *a, int64_t lda, int m, int v, const T *b, int64_t ld, int64_t kc,                  \
-	                        float *c, int64_t ldc, int64_t n, int64_t rows) {                                               \
-		vf s[4][8];                                                                                                     \
-		KG_EACH(i, m) KG_EACH(j, v) s[i][j] = kg_splat(0);                                                              \
-		for (int64_t k = 0; k < kc; k++) {                                                                              \
-			KG_EACH(j, v) {                                                                                         \
-				vf x = LOADN(b + k * ld + j * KG_W, n);                                                         \
-				KG_EACH(i, m) s[i][j] = kg_fma(kg_splat(a[KG_THIN_ROW(i, rows) * lda + k]), x, s[i][j]);        \
-			}                                                                                                       \
-		}                                                                                                               \
-		KG_EACH(i, m) KG_EACH(j, v) {                                                                                   \
-			float *p = c + KG_THIN_ROW(i, rows) * ldc + j * KG_W;                                                   \
-			if (i < rows) {                                                                                         \
-				kg_storen_f32(p, kg_loadn_f32(p, n) + s[i][j], n);                                              \
-			}                                                                                                       \
-		}                                                                                                               \
-	}                                                                                                                       \
-	KG_FN void NAME##_rows(const float *a, int64_t lda, int m, const T *b, int64_t ld, int64_t nc, int64_t kc,              \
-	                       float *c, int64_t ldc, int64_t rows) {                                                           \
-		int64_t j = 0, wide = KG_THIN_WIDE(m) * KG_W;                                                                   \
-		for (; j + wide <= nc; j += wide) {                                                                             \
-			NAME##_block(a, lda, m, KG_THIN_WIDE(m), b + j, ld, kc, c + j, ldc, KG_W, rows);                        \
-		}                                                                                                               \
-		for (; j < nc; j += KG_W) {                                                                                     \
-			NAME##_block(a, lda, m, 1, b + j, ld, kc, c + j, ldc, kgs_mini(nc - j, KG_W), rows);                    \
-		}                                                                                                               \
-	}                                                                                                                       \
-	static __attribute__((noinline, unused)) void NAME(const float *a, int64_t mc, const T *b, int64_t ld,                  \
-	                                                   int64_t nc, int64_t kc, float *C, int64_t ldc,                       \
-	                                                   int accumulate) {                                                    \
-		for (int64_t i = 0; i < mc && !accumulate; i++) {                                                               \
-			memset(C + i * ldc, 0, nc * sizeof(float));                                                             \
-		}                                                                                                               \
-		for (int64_t k = 0; k < kc; k += 256) {                                                                         \
-			int64_t n = kgs_mini(kc - k, 256);                                                                      \
-			if (mc == 1) {                                                                                          \
-				NAME##_rows(a + k, kc, 1, b + k * ld, ld, nc, n, C, ldc, 1);                                    \
-			} else if (mc == 2) {                                                                                   \
-				NAME##_rows(a + k, kc, 2, b + k * ld, ld, nc, n, C, ldc, 2);                                    \
-			} else {                                                                                                \
-				NAME##_rows(a + k, kc, 4, b + k * ld, ld, nc, n, C, ldc, mc);                                   \
-			}                                                                                                       \
-		}                                                                                                               \
+#define KG_THIN_N(NAME, T, LOADN)                                                                                        \
+	/* m rows, v vectors; the sums of the first of the n lanes of each are added. */                                 \
+	KG_FN void NAME##_block(const float *a, int64_t lda, int m, int v, const T *b, int64_t ld, int64_t kc,           \
+	                        float *c, int64_t ldc, int64_t n, int64_t rows) {                                        \
+		vf s[4][8];                                                                                              \
+		KG_EACH(i, m) KG_EACH(j, v) s[i][j] = kg_splat(0);                                                       \
+		for (int64_t k = 0; k < kc; k++) {                                                                       \
+			KG_EACH(j, v) {                                                                                  \
+				vf x = LOADN(b + k * ld + j * KG_W, n);                                                  \
+				KG_EACH(i, m) s[i][j] = kg_fma(kg_splat(a[KG_THIN_ROW(i, rows) * lda + k]), x, s[i][j]); \
+			}                                                                                                \
+		}                                                                                                        \
+		KG_EACH(i, m) KG_EACH(j, v) {                                                                            \
+			float *p = c + KG_THIN_ROW(i, rows) * ldc + j * KG_W;                                            \
+			if (i < rows) {                                                                                  \
+				kg_storen_f32(p, kg_loadn_f32(p, n) + s[i][j], n);                                       \
+			}                                                                                                \
+		}                                                                                                        \
+	}                                                                                                                \
+	KG_FN void NAME##_rows(const float *a, int64_t lda, int m, const T *b, int64_t ld, int64_t nc, int64_t kc,       \
+	                       float *c, int64_t ldc, int64_t rows) {                                                    \
+		int64_t j = 0, wide = KG_THIN_WIDE(m) * KG_W;                                                            \
+		for (; j + wide <= nc; j += wide) {                                                                      \
+			NAME##_block(a, lda, m, KG_THIN_WIDE(m), b + j, ld, kc, c + j, ldc, KG_W, rows);                 \
+		}                                                                                                        \
+		for (; j < nc; j += KG_W) {                                                                              \
+			NAME##_block(a, lda, m, 1, b + j, ld, kc, c + j, ldc, kgs_mini(nc - j, KG_W), rows);             \
+		}                                                                                                        \
+	}                                                                                                                \
+	KG_PRODUCT void NAME(const float *a, int64_t mc, const T *b, int64_t ld, int64_t nc,                             \
+	                     int64_t kc, float *C, int64_t ldc, int accumulate) {                                        \
+		for (int64_t i = 0; i < mc && !accumulate; i++) {                                                        \
+			memset(C + i * ldc, 0, nc * sizeof(float));                                                      \
+		}                                                                                                        \
+		for (int64_t k = 0; k < kc; k += 256) {                                                                  \
+			int64_t n = kgs_mini(kc - k, 256);                                                               \
+			if (mc == 1) {                                                                                   \
+				NAME##_rows(a + k, kc, 1, b + k * ld, ld, nc, n, C, ldc, 1);                             \
+			} else if (mc == 2) {                                                                            \
+				NAME##_rows(a + k, kc, 2, b + k * ld, ld, nc, n, C, ldc, 2);                             \
+			} else {                                                                                         \
+				NAME##_rows(a + k, kc, 4, b + k * ld, ld, nc, n, C, ldc, mc);                            \
+			}                                                                                                \
+		}                                                                                                        \
 	}
 KG_THIN_N(kg_thin_n_f32, float, kg_loadn_f32)
 KG_THIN_N(kg_thin_n_f16, kg_f16, kg_loadn_f16)
@@ -108,9 +107,8 @@ KG_THIN_N(kg_thin_n_bf16, kg_bf16, kg_loadn_bf16)
 			NAME##_block(a, kc, m, b + j * ld, ld, 1, c + j, ldc, rows);                            \
 		}                                                                                               \
 	}                                                                                                       \
-	static __attribute__((noinline, unused)) void NAME(const float *a, int64_t mc, const T *b, int64_t ld,  \
-	                                                   int64_t nc, int64_t kc, float *C, int64_t ldc,       \
-	                                                   int accumulate) {                                    \
+	KG_PRODUCT void NAME(const float *a, int64_t mc, const T *b, int64_t ld, int64_t nc,                    \
+	                     int64_t kc, float *C, int64_t ldc, int accumulate) {                               \
 		for (int64_t i = 0; i < mc && !accumulate; i++) {                                               \
 			memset(C + i * ldc, 0, nc * sizeof(float));                                             \
 		}                                                                                               \
@@ -131,23 +129,21 @@ KG_THIN_K(kg_thin_k_bf16, kg_bf16, kg_loadn_bf16)
 
 /* The rows of a plain A: element (m, k) at src[m*ld + k] (kg_rows_k_T) or
  * src[k*ld + m] (kg_rows_m_T). */
-#define KG_ROWS_OF(T, C)                                                                                                \
-	static __attribute__((noinline, unused)) void kg_rows_k_##T(float *dst, const C *src, int64_t ld, int64_t mc,   \
-	                                                            int64_t kc) {                                       \
-		for (int64_t i = 0; i < mc; i++) {                                                                      \
-			for (int64_t k = 0; k < kc; k += KG_W) {                                                        \
-				int64_t n = kgs_mini(kc - k, KG_W);                                                     \
-				kg_storen_f32(dst + i * kc + k, kg_loadn_##T(src + i * ld + k, n), n);                  \
-			}                                                                                               \
-		}                                                                                                       \
-	}                                                                                                               \
-	static __attribute__((noinline, unused)) void kg_rows_m_##T(float *dst, const C *src, int64_t ld, int64_t mc,   \
-	                                                            int64_t kc) {                                       \
-		for (int64_t k = 0; k < kc; k++) {                                                                      \
-			for (int64_t i = 0; i < mc; i++) {                                                              \
-				dst[i * kc + k] = kg_ld_##T(src + k * ld + i);                                          \
-			}                                                                                               \
-		}                                                                                                       \
+#define KG_ROWS_OF(T, C)                                                                               \
+	KG_PRODUCT void kg_rows_k_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc) {  \
+		for (int64_t i = 0; i < mc; i++) {                                                     \
+			for (int64_t k = 0; k < kc; k += KG_W) {                                       \
+				int64_t n = kgs_mini(kc - k, KG_W);                                    \
+				kg_storen_f32(dst + i * kc + k, kg_loadn_##T(src + i * ld + k, n), n); \
+			}                                                                              \
+		}                                                                                      \
+	}                                                                                              \
+	KG_PRODUCT void kg_rows_m_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc) {  \
+		for (int64_t k = 0; k < kc; k++) {                                                     \
+			for (int64_t i = 0; i < mc; i++) {                                             \
+				dst[i * kc + k] = kg_ld_##T(src + k * ld + i);                         \
+			}                                                                              \
+		}                                                                                      \
 	}
 KG_ROWS_OF(f32, float)
 KG_ROWS_OF(f16, kg_f16)

@@ -30,6 +30,32 @@
 #define KG_PACKA(mc, kc) (((mc) + KG_MR - 1) / KG_MR * KG_MR * (kc))
 #define KG_PACKB(kc, nc) (((nc) + KG_NR - 1) / KG_NR * KG_NR * (kc))
 
+#ifdef KG_GROUP
+
+/* kgen_product.h: the functions of products that another unit may have. */
+
+KG_PRODUCT void kg_gemm_block(const float *Ap, const float *Bp, int64_t mc, int64_t nc,
+                              int64_t kc, float *C, int64_t ldc, int accumulate);
+
+#define KG_DECLARE(T, C)                                                                              \
+	KG_PRODUCT void kg_packa_k_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc); \
+	KG_PRODUCT void kg_packa_m_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc); \
+	KG_PRODUCT void kg_packb_k_##T(float *dst, const C *src, int64_t ld, int64_t kc, int64_t nc); \
+	KG_PRODUCT void kg_packb_n_##T(float *dst, const C *src, int64_t ld, int64_t kc, int64_t nc); \
+	KG_PRODUCT void kg_rows_k_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc);  \
+	KG_PRODUCT void kg_rows_m_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc);  \
+	KG_PRODUCT void kg_thin_n_##T(const float *a, int64_t mc, const C *b, int64_t ld, int64_t nc, \
+	                              int64_t kc, float *c, int64_t ldc, int accumulate);             \
+	KG_PRODUCT void kg_thin_k_##T(const float *a, int64_t mc, const C *b, int64_t ld, int64_t nc, \
+	                              int64_t kc, float *c, int64_t ldc, int accumulate);
+KG_DECLARE(f32, float)
+KG_DECLARE(f16, kg_f16)
+KG_DECLARE(bf16, kg_bf16)
+#undef KG_DECLARE
+
+#endif
+#if !defined(KG_GROUP) || defined(KG_PRODUCTS)
+
 #define KG_ROWS4(X) X(0) X(1) X(2) X(3)
 #if KG_MR == 14
 #define KG_ROWS(X) KG_ROWS4(X) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
@@ -121,8 +147,8 @@ KG_FN void kg_gemm_cut(int64_t t, int64_t extent, int64_t tile, int64_t unit, in
  * packed Ap and Bp, or adds the product when accumulate is set. Nothing
  * outside the mc x nc elements is touched. kc may be 0. Each element is the
  * sum over k in rising order, so neither mc nor nc changes its bits. */
-static __attribute__((unused)) void kg_gemm_block(const float *Ap, const float *Bp, int64_t mc, int64_t nc,
-                                                  int64_t kc, float *C, int64_t ldc, int accumulate) {
+KG_PRODUCT void kg_gemm_block(const float *Ap, const float *Bp, int64_t mc, int64_t nc,
+                              int64_t kc, float *C, int64_t ldc, int accumulate) {
 	for (int64_t j = 0; j < nc; j += KG_NR) {
 		const float *b = Bp + j * kc;
 		for (int64_t i = 0; i < mc; i += KG_MR) {
@@ -257,22 +283,18 @@ KG_PACK_ALONG(kg_pack_along_f16, kg_f16, kg_load_f16, kg_loadn_f16)
 KG_PACK_ALONG(kg_pack_along_bf16, kg_bf16, kg_load_bf16, kg_loadn_bf16)
 #undef KG_PACK_ALONG
 
-#define KG_PACK(T, C)                                                                                              \
-	static __attribute__((noinline, unused)) void kg_packa_k_##T(float *dst, const C *src, int64_t ld, int64_t mc, \
-	                                                             int64_t kc) {                                         \
-		kg_pack_along_##T(dst, src, ld, mc, kc, KG_MR);                                                    \
-	}                                                                                                          \
-	static __attribute__((noinline, unused)) void kg_packa_m_##T(float *dst, const C *src, int64_t ld, int64_t mc, \
-	                                                             int64_t kc) {                                         \
-		kg_pack_across_##T(dst, src, ld, mc, kc, KG_MR);                                                   \
-	}                                                                                                          \
-	static __attribute__((noinline, unused)) void kg_packb_k_##T(float *dst, const C *src, int64_t ld, int64_t kc, \
-	                                                             int64_t nc) {                                         \
-		kg_pack_along_##T(dst, src, ld, nc, kc, KG_NR);                                                    \
-	}                                                                                                          \
-	static __attribute__((noinline, unused)) void kg_packb_n_##T(float *dst, const C *src, int64_t ld, int64_t kc, \
-	                                                             int64_t nc) {                                         \
-		kg_pack_across_##T(dst, src, ld, nc, kc, KG_NR);                                                   \
+#define KG_PACK(T, C)                                                                                  \
+	KG_PRODUCT void kg_packa_k_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc) { \
+		kg_pack_along_##T(dst, src, ld, mc, kc, KG_MR);                                        \
+	}                                                                                              \
+	KG_PRODUCT void kg_packa_m_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc) { \
+		kg_pack_across_##T(dst, src, ld, mc, kc, KG_MR);                                       \
+	}                                                                                              \
+	KG_PRODUCT void kg_packb_k_##T(float *dst, const C *src, int64_t ld, int64_t kc, int64_t nc) { \
+		kg_pack_along_##T(dst, src, ld, nc, kc, KG_NR);                                        \
+	}                                                                                              \
+	KG_PRODUCT void kg_packb_n_##T(float *dst, const C *src, int64_t ld, int64_t kc, int64_t nc) { \
+		kg_pack_across_##T(dst, src, ld, nc, kc, KG_NR);                                       \
 	}
 KG_PACK(f32, float)
 KG_PACK(f16, kg_f16)
@@ -300,51 +322,50 @@ KG_PACK(bf16, kg_bf16)
 
 /* Along n a block of columns goes down k; every 256 rows its sums are added to C,
  * which bounds their error. */
-#define KG_THIN_N(NAME, T, LOADN)                                                                                               \
-	/* m rows, v vectors; the sums of the first of the n lanes of each are added. */                                        \
-	KG_FN void NAME##_block(const float *a, int64_t lda, int m, int v, const T *b, int64_t ld, int64_t kc,                  \
-	                        float *c, int64_t ldc, int64_t n, int64_t rows) {                                               \
-		vf s[4][8];                                                                                                     \
-		KG_EACH(i, m) KG_EACH(j, v) s[i][j] = kg_splat(0);                                                              \
-		for (int64_t k = 0; k < kc; k++) {                                                                              \
-			KG_EACH(j, v) {                                                                                         \
-				vf x = LOADN(b + k * ld + j * KG_W, n);                                                         \
-				KG_EACH(i, m) s[i][j] = kg_fma(kg_splat(a[KG_THIN_ROW(i, rows) * lda + k]), x, s[i][j]);        \
-			}                                                                                                       \
-		}                                                                                                               \
-		KG_EACH(i, m) KG_EACH(j, v) {                                                                                   \
-			float *p = c + KG_THIN_ROW(i, rows) * ldc + j * KG_W;                                                   \
-			if (i < rows) {                                                                                         \
-				kg_storen_f32(p, kg_loadn_f32(p, n) + s[i][j], n);                                              \
-			}                                                                                                       \
-		}                                                                                                               \
-	}                                                                                                                       \
-	KG_FN void NAME##_rows(const float *a, int64_t lda, int m, const T *b, int64_t ld, int64_t nc, int64_t kc,              \
-	                       float *c, int64_t ldc, int64_t rows) {                                                           \
-		int64_t j = 0, wide = KG_THIN_WIDE(m) * KG_W;                                                                   \
-		for (; j + wide <= nc; j += wide) {                                                                             \
-			NAME##_block(a, lda, m, KG_THIN_WIDE(m), b + j, ld, kc, c + j, ldc, KG_W, rows);                        \
-		}                                                                                                               \
-		for (; j < nc; j += KG_W) {                                                                                     \
-			NAME##_block(a, lda, m, 1, b + j, ld, kc, c + j, ldc, kgs_mini(nc - j, KG_W), rows);                    \
-		}                                                                                                               \
-	}                                                                                                                       \
-	static __attribute__((noinline, unused)) void NAME(const float *a, int64_t mc, const T *b, int64_t ld,                  \
-	                                                   int64_t nc, int64_t kc, float *C, int64_t ldc,                       \
-	                                                   int accumulate) {                                                    \
-		for (int64_t i = 0; i < mc && !accumulate; i++) {                                                               \
-			memset(C + i * ldc, 0, nc * sizeof(float));                                                             \
-		}                                                                                                               \
-		for (int64_t k = 0; k < kc; k += 256) {                                                                         \
-			int64_t n = kgs_mini(kc - k, 256);                                                                      \
-			if (mc == 1) {                                                                                          \
-				NAME##_rows(a + k, kc, 1, b + k * ld, ld, nc, n, C, ldc, 1);                                    \
-			} else if (mc == 2) {                                                                                   \
-				NAME##_rows(a + k, kc, 2, b + k * ld, ld, nc, n, C, ldc, 2);                                    \
-			} else {                                                                                                \
-				NAME##_rows(a + k, kc, 4, b + k * ld, ld, nc, n, C, ldc, mc);                                   \
-			}                                                                                                       \
-		}                                                                                                               \
+#define KG_THIN_N(NAME, T, LOADN)                                                                                        \
+	/* m rows, v vectors; the sums of the first of the n lanes of each are added. */                                 \
+	KG_FN void NAME##_block(const float *a, int64_t lda, int m, int v, const T *b, int64_t ld, int64_t kc,           \
+	                        float *c, int64_t ldc, int64_t n, int64_t rows) {                                        \
+		vf s[4][8];                                                                                              \
+		KG_EACH(i, m) KG_EACH(j, v) s[i][j] = kg_splat(0);                                                       \
+		for (int64_t k = 0; k < kc; k++) {                                                                       \
+			KG_EACH(j, v) {                                                                                  \
+				vf x = LOADN(b + k * ld + j * KG_W, n);                                                  \
+				KG_EACH(i, m) s[i][j] = kg_fma(kg_splat(a[KG_THIN_ROW(i, rows) * lda + k]), x, s[i][j]); \
+			}                                                                                                \
+		}                                                                                                        \
+		KG_EACH(i, m) KG_EACH(j, v) {                                                                            \
+			float *p = c + KG_THIN_ROW(i, rows) * ldc + j * KG_W;                                            \
+			if (i < rows) {                                                                                  \
+				kg_storen_f32(p, kg_loadn_f32(p, n) + s[i][j], n);                                       \
+			}                                                                                                \
+		}                                                                                                        \
+	}                                                                                                                \
+	KG_FN void NAME##_rows(const float *a, int64_t lda, int m, const T *b, int64_t ld, int64_t nc, int64_t kc,       \
+	                       float *c, int64_t ldc, int64_t rows) {                                                    \
+		int64_t j = 0, wide = KG_THIN_WIDE(m) * KG_W;                                                            \
+		for (; j + wide <= nc; j += wide) {                                                                      \
+			NAME##_block(a, lda, m, KG_THIN_WIDE(m), b + j, ld, kc, c + j, ldc, KG_W, rows);                 \
+		}                                                                                                        \
+		for (; j < nc; j += KG_W) {                                                                              \
+			NAME##_block(a, lda, m, 1, b + j, ld, kc, c + j, ldc, kgs_mini(nc - j, KG_W), rows);             \
+		}                                                                                                        \
+	}                                                                                                                \
+	KG_PRODUCT void NAME(const float *a, int64_t mc, const T *b, int64_t ld, int64_t nc,                             \
+	                     int64_t kc, float *C, int64_t ldc, int accumulate) {                                        \
+		for (int64_t i = 0; i < mc && !accumulate; i++) {                                                        \
+			memset(C + i * ldc, 0, nc * sizeof(float));                                                      \
+		}                                                                                                        \
+		for (int64_t k = 0; k < kc; k += 256) {                                                                  \
+			int64_t n = kgs_mini(kc - k, 256);                                                               \
+			if (mc == 1) {                                                                                   \
+				NAME##_rows(a + k, kc, 1, b + k * ld, ld, nc, n, C, ldc, 1);                             \
+			} else if (mc == 2) {                                                                            \
+				NAME##_rows(a + k, kc, 2, b + k * ld, ld, nc, n, C, ldc, 2);                             \
+			} else {                                                                                         \
+				NAME##_rows(a + k, kc, 4, b + k * ld, ld, nc, n, C, ldc, mc);                            \
+			}                                                                                                \
+		}                                                                                                        \
 	}
 KG_THIN_N(kg_thin_n_f32, float, kg_loadn_f32)
 KG_THIN_N(kg_thin_n_f16, kg_f16, kg_loadn_f16)
@@ -390,9 +411,8 @@ KG_THIN_N(kg_thin_n_bf16, kg_bf16, kg_loadn_bf16)
 			NAME##_block(a, kc, m, b + j * ld, ld, 1, c + j, ldc, rows);                            \
 		}                                                                                               \
 	}                                                                                                       \
-	static __attribute__((noinline, unused)) void NAME(const float *a, int64_t mc, const T *b, int64_t ld,  \
-	                                                   int64_t nc, int64_t kc, float *C, int64_t ldc,       \
-	                                                   int accumulate) {                                    \
+	KG_PRODUCT void NAME(const float *a, int64_t mc, const T *b, int64_t ld, int64_t nc,                    \
+	                     int64_t kc, float *C, int64_t ldc, int accumulate) {                               \
 		for (int64_t i = 0; i < mc && !accumulate; i++) {                                               \
 			memset(C + i * ldc, 0, nc * sizeof(float));                                             \
 		}                                                                                               \
@@ -413,26 +433,26 @@ KG_THIN_K(kg_thin_k_bf16, kg_bf16, kg_loadn_bf16)
 
 /* The rows of a plain A: element (m, k) at src[m*ld + k] (kg_rows_k_T) or
  * src[k*ld + m] (kg_rows_m_T). */
-#define KG_ROWS_OF(T, C)                                                                                                \
-	static __attribute__((noinline, unused)) void kg_rows_k_##T(float *dst, const C *src, int64_t ld, int64_t mc,   \
-	                                                            int64_t kc) {                                       \
-		for (int64_t i = 0; i < mc; i++) {                                                                      \
-			for (int64_t k = 0; k < kc; k += KG_W) {                                                        \
-				int64_t n = kgs_mini(kc - k, KG_W);                                                     \
-				kg_storen_f32(dst + i * kc + k, kg_loadn_##T(src + i * ld + k, n), n);                  \
-			}                                                                                               \
-		}                                                                                                       \
-	}                                                                                                               \
-	static __attribute__((noinline, unused)) void kg_rows_m_##T(float *dst, const C *src, int64_t ld, int64_t mc,   \
-	                                                            int64_t kc) {                                       \
-		for (int64_t k = 0; k < kc; k++) {                                                                      \
-			for (int64_t i = 0; i < mc; i++) {                                                              \
-				dst[i * kc + k] = kg_ld_##T(src + k * ld + i);                                          \
-			}                                                                                               \
-		}                                                                                                       \
+#define KG_ROWS_OF(T, C)                                                                               \
+	KG_PRODUCT void kg_rows_k_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc) {  \
+		for (int64_t i = 0; i < mc; i++) {                                                     \
+			for (int64_t k = 0; k < kc; k += KG_W) {                                       \
+				int64_t n = kgs_mini(kc - k, KG_W);                                    \
+				kg_storen_f32(dst + i * kc + k, kg_loadn_##T(src + i * ld + k, n), n); \
+			}                                                                              \
+		}                                                                                      \
+	}                                                                                              \
+	KG_PRODUCT void kg_rows_m_##T(float *dst, const C *src, int64_t ld, int64_t mc, int64_t kc) {  \
+		for (int64_t k = 0; k < kc; k++) {                                                     \
+			for (int64_t i = 0; i < mc; i++) {                                             \
+				dst[i * kc + k] = kg_ld_##T(src + k * ld + i);                         \
+			}                                                                              \
+		}                                                                                      \
 	}
 KG_ROWS_OF(f32, float)
 KG_ROWS_OF(f16, kg_f16)
 KG_ROWS_OF(bf16, kg_bf16)
 #undef KG_ROWS_OF
 
+
+#endif
