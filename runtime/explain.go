@@ -56,7 +56,11 @@ func (b *Batch) Explain() (string, error) {
 			kept += s.buf.bytes
 		}
 	}
-	fmt.Fprintf(&out, "\n%s; %d bytes while it runs (at most %d at a time), %d bytes kept\n", plural(len(d.planner.cmds), "command"), plan.arena, atATime(d.planner.places), kept)
+	inPlace := ""
+	if n := d.planner.takenOver(); n > 0 {
+		inPlace = fmt.Sprintf(", %s in the memory of an operand", plural(n, "result"))
+	}
+	fmt.Fprintf(&out, "\n%s%s; %d bytes while it runs (at most %d at a time), %d bytes kept\n", plural(len(d.planner.cmds), "command"), inPlace, plan.arena, d.planner.arena.most, kept)
 	return out.String(), nil
 }
 
