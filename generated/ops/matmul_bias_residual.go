@@ -665,7 +665,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -716,7 +716,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -767,7 +767,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -845,7 +845,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -896,7 +896,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -947,7 +947,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1025,7 +1025,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1076,7 +1076,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1127,7 +1127,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1205,7 +1205,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1256,7 +1256,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1307,7 +1307,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},

@@ -60,7 +60,7 @@ func inPlace(t *testing.T, op *runtime.Op, variant int, params []Param) {
 		} else {
 			d.Close()
 		}
-		apart, devices := with(1, "fuse", "inplace"), []*runtime.Device{with(1, "fuse"), with(3, "fuse")}
+		apart, devices := with(1, "view", "fuse", "inplace"), []*runtime.Device{with(1, "view", "fuse"), with(3, "view", "fuse")}
 		for _, p := range pairs(op, &op.Variants[variant]) {
 			_, others, err := calls[0].runPair(devices[0], p, false)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/lower"
 	"github.com/kernelgen/kgen/gen/plan"
 )
 
@@ -73,8 +74,8 @@ func (l *lowering) inTurn(from, to *ir.Buffer) bool {
 	if l.k.Chunk != nil {
 		owners++ // that over the rows of an item
 	}
-	early, _ := t.list(l.Func.Body, owners)
-	return t.ok && (!early || l.k.Shape == plan.Rows)
+	early, stores := t.list(l.Func.Body, owners)
+	return t.ok && (!early || !stores || l.k.Shape == plan.Rows)
 }
 
 // turns checks the order of loads and stores. A load is in turn if the very element
@@ -112,7 +113,8 @@ func (t *turns) list(body []ir.Stmt, owners int) (early, stores bool) {
 // loadsEarly reports whether s itself, the first of rest, loads an element that rest
 // does not store.
 func (t *turns) loadsEarly(s ir.Stmt, rest []ir.Stmt) bool {
-	early := false
+	m, ok := s.(*ir.Move)
+	early := ok && m.Src == t.from && m.B != t.to
 	for _, e := range ir.Exprs(s) {
 		ir.WalkExpr(e, func(e ir.Expr) {
 			load, ok := e.(*ir.Load)
@@ -132,24 +134,21 @@ func (t *turns) storesWhat(s ir.Stmt, load *ir.Load) bool {
 		st.Stride == nil && load.Stride == nil && load.At == nil
 }
 
-// stores reports whether s itself stores elements of to. What moves whole blocks is
-// in no order that is known here.
+// stores reports whether s itself stores elements of to. An element that is moved onto
+// itself stays as it is; what else is done to whole blocks is in no known order.
 func (t *turns) stores(s ir.Stmt) bool {
-	var blocks []*ir.Buffer
 	switch s := s.(type) {
 	case *ir.Store:
 		return s.B == t.to
 	case *ir.Move:
-		blocks = []*ir.Buffer{s.B, s.Src}
+		onto := s.Src == t.from && reflect.DeepEqual(s.Off, s.From) && reflect.DeepEqual(s.LD, s.RowStep) && reflect.DeepEqual(s.ColStep, lower.Int(1))
+		t.ok = t.ok && (s.B != t.to || onto)
 	case *ir.Repeat:
-		blocks = []*ir.Buffer{s.B}
+		t.ok = t.ok && s.B != t.to
 	case *ir.PackBlock:
-		blocks = []*ir.Buffer{s.B}
+		t.ok = t.ok && s.B != t.from
 	case *ir.MultiplyPlain:
-		blocks = []*ir.Buffer{s.B}
-	}
-	if slices.Contains(blocks, t.from) || slices.Contains(blocks, t.to) {
-		t.ok = false
+		t.ok = t.ok && s.B != t.from
 	}
 	return false
 }

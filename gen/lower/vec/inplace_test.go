@@ -66,6 +66,24 @@ expr = "a * 2"
 	{"moved", "a", `[out.y]
 shape = "R C"
 expr = "a"
+`, "y: a"},
+	{"moved twice", "a", `[out.y]
+shape = "R C"
+expr = "a"
+[out.z]
+shape = "R C"
+expr = "a"
+`, "y: a, z: a"},
+	{"moved and turned round", "a", `[out.y]
+shape = "R C"
+expr = "a"
+[out.z]
+shape = "R C"
+expr = "a[R, size(C) - 1 - C]"
+`, ""},
+	{"moved in part", "a", `[out.y]
+shape = "R C"
+expr = "where(C < 3, a, 0.0)"
 `, ""},
 	{"two outputs of the same operands", "a b", `[out.y]
 shape = "R C"

@@ -274,8 +274,8 @@ static void KG_NAME(kg_dd4f7221_add_grad_f32_2)(const kg_call *call, int64_t lo,
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_add_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_a_ = call->buf[1];
+	const float *d_y_ = call->buf[0];
+	float *d_a_ = call->buf[1];
 	const kg_dd4f7221_add_grad_f32_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -363,8 +363,8 @@ static void KG_NAME(kg_dd4f7221_add_grad_f16_2)(const kg_call *call, int64_t lo,
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_add_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_a_ = call->buf[1];
+	const kg_f16 *d_y_ = call->buf[0];
+	kg_f16 *d_a_ = call->buf[1];
 	const kg_dd4f7221_add_grad_f16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -452,8 +452,8 @@ static void KG_NAME(kg_dd4f7221_add_grad_bf16_2)(const kg_call *call, int64_t lo
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_add_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_a_ = call->buf[1];
+	const kg_bf16 *d_y_ = call->buf[0];
+	kg_bf16 *d_a_ = call->buf[1];
 	const kg_dd4f7221_add_grad_bf16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

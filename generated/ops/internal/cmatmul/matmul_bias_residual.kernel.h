@@ -796,8 +796,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tt_bf16)(const kg_call *cal
 
 // map kernel for d_residual.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_residual_ = call->buf[1];
+	const float *d_c_ = call->buf[0];
+	float *d_residual_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -815,8 +815,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5)(const kg_cal
 
 // map kernel for d_residual.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_residual_ = call->buf[1];
+	const kg_f16 *d_c_ = call->buf[0];
+	kg_f16 *d_residual_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -834,8 +834,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5)(const kg_cal
 
 // map kernel for d_residual.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_residual_ = call->buf[1];
+	const kg_bf16 *d_c_ = call->buf[0];
+	kg_bf16 *d_residual_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
