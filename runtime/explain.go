@@ -7,9 +7,9 @@ import (
 )
 
 // Explain returns what becomes of the calls recorded so far: the program as it was
-// recorded and after each pass that changes it, and the memory that it needs, with
-// the least that any placing of its values could do with. It runs nothing, and
-// records nothing.
+// recorded and after each pass that changes it, how many results are computed in the
+// memory of an operand, and the memory that it needs, with the least that any placing
+// of its values could do with. It runs nothing, and records nothing.
 //
 // A value is written as %N, by the memory that holds it; with its results a call
 // shows the type and number of elements of the first, the bytes of all operands and

@@ -2,10 +2,12 @@ package programs
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/kernelgen/kgen/generated/ops"
 	"github.com/kernelgen/kgen/runtime"
@@ -27,8 +29,9 @@ func (m *tcn) gated(t testing.TB, b *runtime.Batch, x tensor) *runtime.Readback[
 	return runtime.Read(b, ops.MeanDeferred(b, x))
 }
 
-// Computing results in the memory of operands takes no more memory than computing them
-// apart, and gives the same bits.
+// Computing results in the memory of operands takes less memory than computing them
+// apart where they are what takes most, elsewhere no more (but for what a layout loses,
+// less than a thousandth), and gives the same bits.
 func TestMemoryInPlace(t *testing.T) {
 	small := sizes{blocks: 3, batch: 2, length: 16, width: 24, hidden: 40}
 	large := sizes{blocks: 12, batch: 32, length: 128, width: 256, hidden: 512}
@@ -54,7 +57,7 @@ func TestMemoryInPlace(t *testing.T) {
 			losses[i], _ = loss.Scalar()
 		}
 		t.Logf("%s: %.1f MiB in place, %.1f MiB apart", c.name, float64(total[0])/(1<<20), float64(total[1])/(1<<20))
-		if total[0] > total[1] || c.less && total[0] == total[1] {
+		if total[0] > total[1]+total[1]/1000 || c.less && total[0] == total[1] {
 			t.Errorf("%s: %d bytes in place, %d apart", c.name, total[0], total[1])
 		}
 		if losses[0] != losses[1] || math.IsNaN(float64(losses[0])) {
@@ -118,6 +121,59 @@ func TestInPlacePrograms(t *testing.T) {
 			if v != got[1][i] {
 				t.Fatalf("%s: element %d is %v in place, %v apart", c.name, i, v, got[1][i])
 			}
+		}
+	}
+}
+
+// BenchmarkInPlace runs programs with results in the memory of operands and with all
+// results apart, in turn. It reports the median time of each, and apart/inplace: above
+// 1, computing in place pays.
+func BenchmarkInPlace(b *testing.B) {
+	chain := func(n int) func(*runtime.Batch, tensor) {
+		return func(b *runtime.Batch, x tensor) {
+			y := x
+			for range n {
+				y = ops.ResidualAddDeferred(b, y, x)
+			}
+			runtime.Read(b, ops.SumDeferred(b, y))
+		}
+	}
+	softmax := func(b *runtime.Batch, x tensor) {
+		y := x
+		for range 4 {
+			y = ops.SoftmaxDeferred(b, ops.ScaleDeferred(b, y, 2))
+		}
+		runtime.Read(b, ops.SumDeferred(b, y))
+	}
+	gradient := func(b *runtime.Batch, x tensor) {
+		y := ops.GELUDeferred(b, ops.ResidualAddDeferred(b, ops.ScaleDeferred(b, x, 2), x))
+		runtime.Read(b, ops.SumDeferred(b, runtime.As[float32](b.Grad(ops.MeanDeferred(b, y), x)[0])))
+	}
+	for _, c := range []struct {
+		name   string
+		record func(*runtime.Batch, tensor)
+	}{{"adds", chain(20)}, {"softmax", softmax}, {"gradient", gradient}} {
+		for _, n := range []int{64, 1024, 4096} {
+			b.Run(fmt.Sprintf("%s/%dx%d", c.name, n, n), func(b *testing.B) {
+				var runs []func() time.Duration
+				for _, without := range [][]string{{"fuse"}, {"fuse", "inplace"}} {
+					d := open(b, runtime.WithoutPasses(without...))
+					x := values(b, d, func(i int) float32 { return float32(i%23)/8 - 1 }, n, n)
+					batch := d.Batch(c.name)
+					runs = append(runs, func() time.Duration {
+						c.record(batch, x)
+						start := time.Now()
+						if err := batch.Sync(context.Background()); err != nil {
+							b.Fatal(err)
+						}
+						return time.Since(start)
+					})
+				}
+				median := inTurn(b, runs...)
+				b.ReportMetric(float64(median[0].Nanoseconds())/1e6, "inplace-ms")
+				b.ReportMetric(float64(median[1].Nanoseconds())/1e6, "apart-ms")
+				b.ReportMetric(float64(median[1])/float64(median[0]), "apart/inplace")
+			})
 		}
 	}
 }
