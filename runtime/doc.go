@@ -52,6 +52,8 @@
 //
 // Planning begins with passes that rewrite the program: calls that nobody reads
 // are dropped, equal ones become one, a fused kernel does the work of a sequence.
+// The values of a program then share memory; a result lies where an operand did that
+// nothing uses later, if the kernel reads that only where it writes.
 // Batch.Explain shows what became of a recorded program; WithoutPasses turns passes
 // off.
 //

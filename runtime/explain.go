@@ -7,9 +7,9 @@ import (
 )
 
 // Explain returns what becomes of the calls recorded so far: the program as it was
-// recorded and after each pass that changes it, and the memory that it needs, with
-// the least that any placing of its values could do with. It runs nothing, and
-// records nothing.
+// recorded and after each pass that changes it, how many results are computed in the
+// memory of an operand, and the memory that it needs, with the least that any placing
+// of its values could do with. It runs nothing, and records nothing.
 //
 // A value is written as %N, by the memory that holds it; with its results a call
 // shows the type and number of elements of the first, the bytes of all operands and
@@ -59,7 +59,11 @@ func (b *Batch) Explain() (string, error) {
 			kept += s.buf.bytes
 		}
 	}
-	fmt.Fprintf(&out, "\n%s; %d bytes while it runs (at most %d at a time), %d bytes kept\n", plural(len(d.planner.cmds), "command"), plan.arena, atATime(d.planner.places), kept)
+	inPlace := ""
+	if n := d.planner.takenOver(); n > 0 {
+		inPlace = fmt.Sprintf(", %s in the memory of an operand", plural(n, "result"))
+	}
+	fmt.Fprintf(&out, "\n%s%s; %d bytes while it runs (at most %d at a time), %d bytes kept\n", plural(len(d.planner.cmds), "command"), inPlace, plan.arena, d.planner.arena.most, kept)
 	return out.String(), nil
 }
 

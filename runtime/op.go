@@ -149,6 +149,11 @@ type Kernel struct {
 type Buffer struct {
 	Tensor uint8
 	Write  bool
+	// InPlace holds the slots of inputs in whose memory the C function may compute
+	// an output: it reads each of their elements before it writes the output's
+	// element there, and never again. It says nothing of Metal, which takes
+	// different arguments as apart.
+	InPlace []uint8
 }
 
 // Field is a member of the parameter block: the product of axis extents as an

@@ -5,20 +5,23 @@ import (
 	"strings"
 )
 
-// A pass rewrites a program before it becomes commands. What it does depends on
-// the structure of the program only, which is the key of the program cache.
+// A pass rewrites a program before it becomes commands, or says where the commands'
+// results lie. What it does depends on the structure of the program only, which is
+// the key of the program cache.
 type pass struct {
-	name string
-	run  func(*program)
+	name  string
+	run   func(*program) // nil for the other kind
+	place func(*planner)
 }
 
 // passes are those of a planner, in order.
 func passes() []pass {
 	return []pass{
-		{"dead", (*program).dead},
-		{"view", (*program).view},
-		{"share", (*program).share},
-		{"fuse", (*program).fuse},
+		{name: "dead", run: (*program).dead},
+		{name: "view", run: (*program).view},
+		{name: "share", run: (*program).share},
+		{name: "fuse", run: (*program).fuse},
+		{name: "inplace", place: (*planner).inplace},
 	}
 }
 
@@ -34,8 +37,9 @@ func passNames() string {
 // WithoutPasses turns passes over recorded programs off, by name: "dead" drops
 // calls whose results nobody reads, "view" those whose result is an operand in
 // another shape, "share" computes equal work once, "fuse" puts fused kernels in
-// the place of sequences. All are on by default. Results with and without "fuse"
-// may differ by a rounding of the values between fused calls.
+// the place of sequences, "inplace" computes results in the memory of operands that
+// nothing reads later. All are on by default. Results with and without "fuse" may
+// differ by a rounding of the values between fused calls.
 func WithoutPasses(names ...string) Option {
 	return func(c *config) error {
 		for _, name := range names {

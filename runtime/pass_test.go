@@ -129,5 +129,5 @@ func TestPassesAreSwitchedOffByName(t *testing.T) {
 	mustSync(t, b)
 	wantEqual(t, "y", value(t, r), []float32{0, 2, 8})
 	_, err := runtime.Open(runtime.WithoutPasses("fusion"))
-	wantError(t, err, runtime.ErrOption, `no pass "fusion"`, "dead, view, share, fuse")
+	wantError(t, err, runtime.ErrOption, `no pass "fusion"`, "dead, view, share, fuse, inplace")
 }

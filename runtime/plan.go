@@ -36,6 +36,8 @@ type place struct {
 	off         int64 // in the arena
 	used        bool
 	rec         int32 // call of the part that first uses it
+	over        int32 // one more than the place whose memory it takes over, 0 for none
+	next        int32 // one more than the place that takes its memory over
 }
 
 // planner turns the calls [from, end) of a run into commands. Its slices are
@@ -51,6 +53,7 @@ type planner struct {
 	saves     []backend.Command // run before all others
 	undo      []backend.Command // run after all others, if there was a fault
 	faulty    int32             // number of kernels up to the last that may find a fault
+	takeovers []takeover        // that kernels allow, in the order of the commands
 	snapshots []snapshot
 	arena     arena
 	err       *Error
@@ -73,6 +76,9 @@ func (p *planner) build(r *run, seen func(pass string)) (*plan, *Error) {
 		seen("")
 	}
 	for _, pass := range p.passes {
+		if pass.run == nil {
+			continue
+		}
 		pass.run(&p.program)
 		if seen != nil {
 			seen(pass.name)
@@ -80,7 +86,7 @@ func (p *planner) build(r *run, seen func(pass string)) (*plan, *Error) {
 	}
 	p.err = nil
 	p.cmds, p.places, p.snapshots = nil, p.places[:0], p.snapshots[:0]
-	p.saves, p.undo = p.saves[:0], p.undo[:0]
+	p.saves, p.undo, p.takeovers = p.saves[:0], p.undo[:0], p.takeovers[:0]
 	out := &plan{}
 	for i := r.from; i < r.end; i++ {
 		if op := r.recs[i].op; op != nil {
@@ -104,6 +110,11 @@ func (p *planner) build(r *run, seen func(pass string)) (*plan, *Error) {
 	p.frame()
 	if p.err != nil {
 		return nil, p.err
+	}
+	for _, pass := range p.passes {
+		if pass.place != nil {
+			pass.place(p)
+		}
 	}
 	p.assign(out)
 	params := len(r.params) - int(r.firstParam())
@@ -270,6 +281,7 @@ func (p *planner) emitOp(s *step, at int32) {
 		if v.Kernel[k].Guarded {
 			p.save(s, at+int32(k))
 		}
+		p.allowed(&v.Kernel[k], cmd.Bufs)
 		p.command(cmd)
 	}
 }
@@ -419,10 +431,9 @@ func (p *planner) assign(out *plan) {
 	for _, pl := range out.reads { // the host takes them when the program is complete
 		p.places[pl].last = math.MaxInt32
 	}
+	out.arena = p.arena.layout(p.places)
 	if p.r.d.guards {
 		out.arena = p.spread(out)
-	} else {
-		out.arena = p.arena.layout(p.places)
 	}
 	for i := range p.cmds {
 		for j := range p.cmds[i].Bufs {

@@ -99,6 +99,9 @@ type Kernel struct {
 type Buffer struct {
 	Tensor uint8
 	Write  bool
+	// InPlace holds the slots of inputs in whose memory the C function may
+	// compute it.
+	InPlace []uint8
 }
 
 // Field is a member of the parameter block: the product of axis extents as an

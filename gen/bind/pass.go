@@ -145,13 +145,17 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		writes := k.Writes()
 		for i, t := range lower.Tensors(k) {
 			n := x.tensor(pl, t)
-			out.Buffers = append(out.Buffers, Buffer{n, slices.Contains(writes, t)})
+			b := Buffer{Tensor: n, Write: slices.Contains(writes, t)}
 			if vk != nil {
 				vk.Func.Buffers[i].Arg = int(n)
+				for _, slot := range vk.Func.Buffers[i].InPlace {
+					b.InPlace = append(b.InPlace, uint8(slot))
+				}
 			}
 			if sk != nil {
 				sk.Func.Buffers[i].Arg = int(n)
 			}
+			out.Buffers = append(out.Buffers, b)
 		}
 		v.Kernels = append(v.Kernels, out)
 	}

@@ -62,7 +62,7 @@ func (r *Result) raw(in Input, p *expr.Program) {
 			f.Guarded = f.Guarded || t.Role == expr.InOut
 			n := len(f.Buffers)
 			f.Buffers = append(f.Buffers, &ir.Buffer{Name: t.Name, Slot: n, Arg: n, Type: t.Type, Write: write})
-			k.Buffers = append(k.Buffers, Buffer{uint8(n), write})
+			k.Buffers = append(k.Buffers, Buffer{Tensor: uint8(n), Write: write})
 		}
 		k.Block = blockFields(x, p, block)
 		k.Guarded = f.Guarded

@@ -14,6 +14,9 @@ func Format(f *Func) string {
 		if b.Write {
 			mode = "write"
 		}
+		for _, slot := range b.InPlace {
+			mode += ", in place of " + f.Buffers[slot].Name
+		}
 		w.line("  buffer %d %s %s %s", b.Slot, b.Name, b.Type, mode)
 	}
 	for _, x := range f.Fields {

@@ -1,6 +1,10 @@
 package ir
 
-import "github.com/kernelgen/kgen/gen/expr"
+import (
+	"slices"
+
+	"github.com/kernelgen/kgen/gen/expr"
+)
 
 // Elem is the type of a value's elements.
 type Elem uint8
@@ -40,6 +44,11 @@ type Func struct {
 	Body    []Stmt
 }
 
+// MayAlias reports whether b may be the same memory as another buffer of f.
+func (f *Func) MayAlias(b *Buffer) bool {
+	return len(b.InPlace) > 0 || slices.ContainsFunc(f.Buffers, func(o *Buffer) bool { return slices.Contains(o.InPlace, b.Slot) })
+}
+
 // Buffer is a tensor argument.
 type Buffer struct {
 	Name  string // unique in the Func; emitters mangle it
@@ -47,6 +56,10 @@ type Buffer struct {
 	Arg   int // the tensor's number among the op's, by which a fault names it
 	Type  expr.DType
 	Write bool
+	// InPlace holds the slots of buffers that may be the same memory as this one:
+	// each element of theirs is loaded for the last time before the element of this
+	// one that lies there is stored.
+	InPlace []int
 }
 
 // Field is a member of the parameter block.

@@ -175,7 +175,7 @@ var adamWithShadowOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_adam_shadow_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}, {Offset: 16, Param: 4}, {Offset: 20, Param: 2}, {Offset: 24, Param: 3}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 86016000},
@@ -191,7 +191,7 @@ var adamWithShadowOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_adam_shadow_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}, {Offset: 16, Param: 4}, {Offset: 20, Param: 2}, {Offset: 24, Param: 3}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 86016000},
@@ -207,7 +207,7 @@ var adamWithShadowOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_adam_shadow_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}, {Offset: 16, Param: 4}, {Offset: 20, Param: 2}, {Offset: 24, Param: 3}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 86016000},

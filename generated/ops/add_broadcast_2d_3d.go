@@ -86,7 +86,7 @@ var addBroadcast2D3DOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
@@ -100,7 +100,7 @@ var addBroadcast2D3DOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
@@ -114,7 +114,7 @@ var addBroadcast2D3DOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
@@ -162,7 +162,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 800},
@@ -184,7 +184,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 800},
@@ -206,7 +206,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 800},

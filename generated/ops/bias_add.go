@@ -82,7 +82,7 @@ var biasAddOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_add_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -96,7 +96,7 @@ var biasAddOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_add_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -110,7 +110,7 @@ var biasAddOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_add_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -169,7 +169,7 @@ var biasAddGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 800},
@@ -201,7 +201,7 @@ var biasAddGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_f16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 800},
@@ -233,7 +233,7 @@ var biasAddGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_bf16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 800},

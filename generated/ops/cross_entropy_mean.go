@@ -262,7 +262,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true, InPlace: []uint8{4}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},
@@ -277,7 +277,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true, InPlace: []uint8{4}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},
@@ -292,7 +292,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 5}, {Tensor: 2}, {Tensor: 4}, {Tensor: 0}, {Tensor: 3}, {Tensor: 6, Write: true, InPlace: []uint8{4}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Param: 0}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 186400},

@@ -86,7 +86,7 @@ var divOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_div_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -100,7 +100,7 @@ var divOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_div_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -114,7 +114,7 @@ var divOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_div_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -174,7 +174,7 @@ var divGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 3, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_div_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -207,7 +207,7 @@ var divGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 3, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_div_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -240,7 +240,7 @@ var divGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 3, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_div_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},

@@ -184,7 +184,7 @@ var dotGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_dot_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{1}}, {Tensor: 4, Write: true, InPlace: []uint8{1, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
@@ -198,7 +198,7 @@ var dotGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16, runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_dot_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{1}}, {Tensor: 4, Write: true, InPlace: []uint8{1, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
@@ -212,7 +212,7 @@ var dotGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16, runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_dot_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{1}}, {Tensor: 4, Write: true, InPlace: []uint8{1, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},

@@ -74,7 +74,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -99,7 +99,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
@@ -124,7 +124,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 			Faults:     true,
 		}, {
 			Symbol:     "kg_dd4f7221_embedding_backward_accumulate_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},

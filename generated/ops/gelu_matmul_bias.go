@@ -321,7 +321,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{3, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
@@ -364,7 +364,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{3, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
@@ -407,7 +407,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{3, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
@@ -475,7 +475,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{3, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
@@ -518,7 +518,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{3, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},
@@ -561,7 +561,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{3, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 6249600, Scratch: 847872},

@@ -110,7 +110,7 @@ var layerNormOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
@@ -124,7 +124,7 @@ var layerNormOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
@@ -138,7 +138,7 @@ var layerNormOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
@@ -182,7 +182,7 @@ var layerNormGradOp = runtime.Op{
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}, {Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
@@ -206,7 +206,7 @@ var layerNormGradOp = runtime.Op{
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}, {Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
@@ -230,7 +230,7 @@ var layerNormGradOp = runtime.Op{
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}, {Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},

@@ -454,7 +454,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
@@ -524,7 +524,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
@@ -594,7 +594,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
@@ -695,7 +695,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
@@ -765,7 +765,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
@@ -835,7 +835,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},

@@ -89,7 +89,7 @@ var logSoftmaxOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Wanted: 2}, {Offset: 12, Wanted: 3}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 17100},
@@ -103,7 +103,7 @@ var logSoftmaxOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Wanted: 2}, {Offset: 12, Wanted: 3}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 17100},
@@ -117,7 +117,7 @@ var logSoftmaxOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Wanted: 2}, {Offset: 12, Wanted: 3}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 17100},
@@ -157,7 +157,7 @@ var logSoftmaxGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 8600},
@@ -171,7 +171,7 @@ var logSoftmaxGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 8600},
@@ -185,7 +185,7 @@ var logSoftmaxGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_log_softmax_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 8600},

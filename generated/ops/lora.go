@@ -132,7 +132,7 @@ var loRAOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 6}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 6}, {Tensor: 4, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
@@ -250,7 +250,7 @@ var loRAGradOp = runtime.Op{
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2}}, {Type: runtime.F32, Axes: []uint8{0, 3}}, {Type: runtime.F32, Axes: []uint8{0, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_lora_grad_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
@@ -277,7 +277,7 @@ var loRAGradOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},

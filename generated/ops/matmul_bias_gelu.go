@@ -709,7 +709,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -761,7 +761,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -813,7 +813,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -892,7 +892,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -944,7 +944,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -996,7 +996,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -1075,7 +1075,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -1127,7 +1127,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -1179,7 +1179,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -1258,7 +1258,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -1310,7 +1310,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
@@ -1362,7 +1362,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},

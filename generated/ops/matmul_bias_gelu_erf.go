@@ -625,7 +625,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -677,7 +677,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -729,7 +729,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -808,7 +808,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -860,7 +860,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -912,7 +912,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -991,7 +991,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -1043,7 +1043,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -1095,7 +1095,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -1174,7 +1174,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -1226,7 +1226,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
@@ -1278,7 +1278,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 2, 3}}, {Type: runtime.F32, Axes: []uint8{4, 3}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 3}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},

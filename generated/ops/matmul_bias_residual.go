@@ -333,7 +333,7 @@ var matMulBiasResidualNNOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_nn_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 470400, Scratch: 847872},
@@ -348,7 +348,7 @@ var matMulBiasResidualNNOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_nn_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 470400, Scratch: 847872},
@@ -363,7 +363,7 @@ var matMulBiasResidualNNOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_nn_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 470400, Scratch: 847872},
@@ -406,7 +406,7 @@ var matMulBiasResidualNTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_nt_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 470400, Scratch: 847872},
@@ -421,7 +421,7 @@ var matMulBiasResidualNTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_nt_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 470400, Scratch: 847872},
@@ -436,7 +436,7 @@ var matMulBiasResidualNTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_nt_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 470400, Scratch: 847872},
@@ -479,7 +479,7 @@ var matMulBiasResidualTNOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_tn_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 470400, Scratch: 847872},
@@ -494,7 +494,7 @@ var matMulBiasResidualTNOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_tn_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 470400, Scratch: 847872},
@@ -509,7 +509,7 @@ var matMulBiasResidualTNOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_tn_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 470400, Scratch: 847872},
@@ -552,7 +552,7 @@ var matMulBiasResidualTTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_tt_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 470400, Scratch: 847872},
@@ -567,7 +567,7 @@ var matMulBiasResidualTTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_tt_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 470400, Scratch: 847872},
@@ -582,7 +582,7 @@ var matMulBiasResidualTTOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_tt_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4, Write: true, InPlace: []uint8{3}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{1}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 470400, Scratch: 847872},
@@ -665,7 +665,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -716,7 +716,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -767,7 +767,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -845,7 +845,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -896,7 +896,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -947,7 +947,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1025,7 +1025,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1076,7 +1076,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1127,7 +1127,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1205,7 +1205,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1256,7 +1256,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
@@ -1307,7 +1307,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{3}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},

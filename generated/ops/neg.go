@@ -77,7 +77,7 @@ var negOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_neg_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 409600},
@@ -91,7 +91,7 @@ var negOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_neg_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 409600},
@@ -105,7 +105,7 @@ var negOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_neg_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 409600},
@@ -141,7 +141,7 @@ var negGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_neg_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 409600},
@@ -155,7 +155,7 @@ var negGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_neg_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 409600},
@@ -169,7 +169,7 @@ var negGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_neg_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 409600},

@@ -86,7 +86,7 @@ var powOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_pow_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4710400},
@@ -100,7 +100,7 @@ var powOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_pow_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4710400},
@@ -114,7 +114,7 @@ var powOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_pow_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 4710400},
@@ -155,7 +155,7 @@ var powGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_pow_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 6963200},
@@ -169,7 +169,7 @@ var powGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_pow_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 6963200},
@@ -183,7 +183,7 @@ var powGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_pow_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 6963200},

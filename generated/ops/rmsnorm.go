@@ -102,7 +102,7 @@ var rmsNormOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
@@ -116,7 +116,7 @@ var rmsNormOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
@@ -130,7 +130,7 @@ var rmsNormOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0}}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
@@ -173,7 +173,7 @@ var rmsNormGradOp = runtime.Op{
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
@@ -197,7 +197,7 @@ var rmsNormGradOp = runtime.Op{
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
@@ -221,7 +221,7 @@ var rmsNormGradOp = runtime.Op{
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},

@@ -152,7 +152,7 @@ var sgdWithShadowOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_sgd_shadow_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 4, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 4, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 3}, {Offset: 16, Param: 2}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 27852800},
@@ -168,7 +168,7 @@ var sgdWithShadowOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_sgd_shadow_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 4, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 4, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 3}, {Offset: 16, Param: 2}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 27852800},
@@ -184,7 +184,7 @@ var sgdWithShadowOp = runtime.Op{
 		Outs:   []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_sgd_shadow_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 4, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 4, Write: true}, {Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 3}, {Offset: 16, Param: 2}, {Offset: 20, Param: 1}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 27852800},

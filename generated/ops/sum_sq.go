@@ -176,7 +176,7 @@ var sumSqGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_sum_sq_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true, InPlace: []uint8{1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1024000},
@@ -190,7 +190,7 @@ var sumSqGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_sum_sq_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true, InPlace: []uint8{1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1024000},
@@ -204,7 +204,7 @@ var sumSqGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_sum_sq_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 1}, {Tensor: 0}, {Tensor: 2, Write: true, InPlace: []uint8{1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1024000},

@@ -85,7 +85,7 @@ var swiGLUOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_swiglu_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 7372800},
@@ -99,7 +99,7 @@ var swiGLUOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_swiglu_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 7372800},
@@ -113,7 +113,7 @@ var swiGLUOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_swiglu_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true, InPlace: []uint8{0, 1}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 7372800},
@@ -152,7 +152,7 @@ var swiGLUGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_swiglu_grad_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true, InPlace: []uint8{0, 1, 2}}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 36659200},
@@ -166,7 +166,7 @@ var swiGLUGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.F16, runtime.F16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_swiglu_grad_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true, InPlace: []uint8{0, 1, 2}}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 36659200},
@@ -180,7 +180,7 @@ var swiGLUGradOp = runtime.Op{
 		Outs: []runtime.DType{runtime.BF16, runtime.BF16},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_swiglu_grad_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 1}, {Tensor: 3, Write: true, InPlace: []uint8{0, 1, 2}}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}},
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 36659200},

@@ -77,12 +77,18 @@ func stretched(op *runtime.Op, i, n, round int) int {
 // newArguments makes the arguments of a round. It reports false when none were
 // found that meet the op's conditions.
 func newArguments(op *runtime.Op, variant, round int, params []Param) (*arguments, bool) {
-	rng := rand.New(rand.NewPCG(seedOf(op.Name), uint64(round)))
+	return argumentsOf(op, variant, params, uint64(round), func() func(int) []int { return roundDims(op, round) })
+}
+
+// argumentsOf makes arguments whose axes have the dimensions that the function which
+// dims returns gives to one after the other.
+func argumentsOf(op *runtime.Op, variant int, params []Param, seed uint64, dims func() func(axis int) []int) (*arguments, bool) {
+	rng := rand.New(rand.NewPCG(seedOf(op.Name), seed))
 	a := &arguments{op: op, variant: &op.Variants[variant]}
 	const attempts = 2000
 	for attempt := range attempts {
 		a.params = chooseParams(rng, op, params, attempt)
-		if a.chooseSizes(round) && a.allowed() {
+		if a.chooseSizes(dims()) && a.allowed() {
 			a.fill(rng)
 			return a, true
 		}
@@ -125,11 +131,28 @@ func randomParam(rng *rand.Rand, t runtime.ParamType) runtime.Scalar {
 	return runtime.ScalarOf(rng.IntN(2) == 1)
 }
 
-// chooseSizes gives every axis its extent. It reports false when the formula of
-// an axis gives a negative one.
-func (a *arguments) chooseSizes(round int) bool {
-	a.dims, a.size = nil, nil
+// roundDims returns the dimensions that a round gives to the axes that are free to
+// choose, asked for in order.
+func roundDims(op *runtime.Op, round int) func(axis int) []int {
 	axes, groups := 0, 0
+	return func(i int) []int {
+		if round < rounds && op.Axes[i].Group {
+			groups++
+			return roundGroups[round][(groups-1)%len(roundGroups[round])]
+		}
+		axes++
+		if round < rounds {
+			return []int{roundExtents[round][(axes-1)%len(roundExtents[round])]}
+		}
+		return []int{stretched(op, i, axes-1, round)}
+	}
+}
+
+// chooseSizes gives every axis its extent; choose gives the dimensions of those that
+// are free to choose. It reports false when the formula of an axis gives a negative
+// extent.
+func (a *arguments) chooseSizes(choose func(axis int) []int) bool {
+	a.dims, a.size = nil, nil
 	for i, axis := range a.op.Axes {
 		var dims []int
 		switch {
@@ -141,15 +164,8 @@ func (a *arguments) chooseSizes(round int) bool {
 			dims = []int{int(n)}
 		case axis.Chunk != 0:
 			dims = []int{1} // the runtime computes it
-		case round >= rounds:
-			dims = []int{stretched(a.op, i, axes, round)}
-			axes++
-		case axis.Group:
-			dims = roundGroups[round][groups%len(roundGroups[round])]
-			groups++
 		default:
-			dims = []int{roundExtents[round][axes%len(roundExtents[round])]}
-			axes++
+			dims = choose(i)
 		}
 		a.dims = append(a.dims, dims)
 		a.size = append(a.size, int64(count(dims)))

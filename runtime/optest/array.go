@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/kernelgen/kgen/runtime"
@@ -50,31 +51,45 @@ func uploadAs[T runtime.Element](d *runtime.Device, a array, to func(float64) T)
 
 // download copies a tensor to the host.
 func download(h runtime.Handle) (array, error) {
-	switch h.DType() {
-	case runtime.F32:
-		return downloadAs(h, func(v float32) float64 { return float64(v) })
-	case runtime.F16:
-		return downloadAs(h, func(v runtime.Float16) float64 { return float64(v.Float32()) })
-	case runtime.BF16:
-		return downloadAs(h, func(v runtime.BFloat16) float64 { return float64(v.Float32()) })
-	case runtime.I32:
-		return downloadAs(h, func(v int32) float64 { return float64(v) })
-	case runtime.U8:
-		return downloadAs(h, func(v uint8) float64 { return float64(v) })
-	}
-	return array{}, fmt.Errorf("optest: no tensor holds %s", h.DType())
-}
-
-func downloadAs[T runtime.Element](h runtime.Handle, from func(T) float64) (array, error) {
-	data, err := runtime.As[T](h).Read()
-	if err != nil {
+	b := h.Device().Batch("optest")
+	get := read(b, h)
+	if err := b.Sync(context.Background()); err != nil {
 		return array{}, err
 	}
-	a := array{dtype: h.DType(), shape: h.Shape(), data: make([]float64, len(data))}
-	for i, v := range data {
-		a.data[i] = from(v)
+	return get()
+}
+
+// read records that a tensor is copied to the host. The function that it returns
+// gives the copy, once the batch has run.
+func read(b *runtime.Batch, h runtime.Handle) func() (array, error) {
+	switch h.DType() {
+	case runtime.F32:
+		return readAs(b, h, func(v float32) float64 { return float64(v) })
+	case runtime.F16:
+		return readAs(b, h, func(v runtime.Float16) float64 { return float64(v.Float32()) })
+	case runtime.BF16:
+		return readAs(b, h, func(v runtime.BFloat16) float64 { return float64(v.Float32()) })
+	case runtime.I32:
+		return readAs(b, h, func(v int32) float64 { return float64(v) })
+	case runtime.U8:
+		return readAs(b, h, func(v uint8) float64 { return float64(v) })
 	}
-	return a, nil
+	return func() (array, error) { return array{}, fmt.Errorf("optest: no tensor holds %s", h.DType()) }
+}
+
+func readAs[T runtime.Element](b *runtime.Batch, h runtime.Handle, from func(T) float64) func() (array, error) {
+	back, shape := runtime.Read(b, runtime.As[T](h)), h.Shape()
+	return func() (array, error) {
+		data, err := back.Value()
+		if err != nil {
+			return array{}, err
+		}
+		a := array{dtype: h.DType(), shape: shape, data: make([]float64, len(data))}
+		for i, v := range data {
+			a.data[i] = from(v)
+		}
+		return a, nil
+	}
 }
 
 func isFloat(t runtime.DType) bool {

@@ -27,20 +27,27 @@ func Default[V float32 | int32 | uint32 | uint64 | bool](name string, v V) Param
 // several shapes, with extents of one and of zero among them and each axis long
 // in some, such that the conditions of the op hold. The default device has
 // guards, so that it also shows what a kernel writes where it must not, or does
-// not write.
+// not write. Outputs that a kernel may compute in the memory of an input are
+// computed there too, and must have the same bits.
 func Check(t *testing.T, op *runtime.Op, params ...Param) {
 	t.Helper()
 	dev := open(t, runtime.WithGuards())
 	ref := open(t, runtime.Reference())
 	c := &checker{dev: dev, ref: ref, params: params}
 	for i := range op.Variants {
-		t.Run(variantName(&op.Variants[i]), func(t *testing.T) { c.parity(t, op, i) })
+		t.Run(variantName(&op.Variants[i]), func(t *testing.T) {
+			c.parity(t, op, i)
+			inPlace(t, op, i, params)
+		})
 	}
 	if op.Grad == nil {
 		return
 	}
 	for i := range op.Grad.Op.Variants {
-		t.Run("grad/"+variantName(&op.Grad.Op.Variants[i]), func(t *testing.T) { c.parity(t, op.Grad.Op, i) })
+		t.Run("grad/"+variantName(&op.Grad.Op.Variants[i]), func(t *testing.T) {
+			c.parity(t, op.Grad.Op, i)
+			inPlace(t, op.Grad.Op, i, params)
+		})
 	}
 	t.Run("slope", func(t *testing.T) { c.slope(t, op) })
 }

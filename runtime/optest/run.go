@@ -13,30 +13,14 @@ import (
 // of its inouts.
 func (a *arguments) run(d *runtime.Device) ([]array, error) {
 	b := d.Batch("optest")
-	var call runtime.Call
-	call.Begin(b, a.op)
-	for _, in := range a.ins {
-		h, err := in.upload(d)
-		if err != nil {
-			return nil, err
-		}
-		defer h.Close()
-		call.In(h)
+	ins, err := a.upload(d)
+	defer closeAll(ins)
+	if err != nil {
+		return nil, err
 	}
-	a.scalars(&call)
-	for i, axis := range a.op.Axes {
-		if axis.Free {
-			call.Free(a.dims[i]...)
-		}
-	}
-	for i, t := range a.variant.Outs {
-		call.OutType(i, t)
-	}
-	call.Record(a.variant.Static)
-	results := make([]runtime.Handle, a.results())
-	for i := range results {
-		results[i] = runtime.OutHandle(&call, i)
-		b.Keep(results[i])
+	results := a.record(b, ins)
+	for _, h := range results {
+		b.Keep(h)
 	}
 	if err := b.Sync(context.Background()); err != nil {
 		return nil, err
@@ -53,6 +37,50 @@ func (a *arguments) run(d *runtime.Device) ([]array, error) {
 		}
 	}
 	return outs, nil
+}
+
+// upload makes the inputs. Those that it returns are to be closed, also when there
+// is an error.
+func (a *arguments) upload(d *runtime.Device) ([]runtime.Handle, error) {
+	var ins []runtime.Handle
+	for _, in := range a.ins {
+		h, err := in.upload(d)
+		if err != nil {
+			return ins, err
+		}
+		ins = append(ins, h)
+	}
+	return ins, nil
+}
+
+func closeAll(list []runtime.Handle) {
+	for _, h := range list {
+		h.Close()
+	}
+}
+
+// record calls the op with the given inputs and returns its results.
+func (a *arguments) record(b *runtime.Batch, ins []runtime.Handle) []runtime.Handle {
+	var call runtime.Call
+	call.Begin(b, a.op)
+	for _, h := range ins {
+		call.In(h)
+	}
+	a.scalars(&call)
+	for i, axis := range a.op.Axes {
+		if axis.Free {
+			call.Free(a.dims[i]...)
+		}
+	}
+	for i, t := range a.variant.Outs {
+		call.OutType(i, t)
+	}
+	call.Record(a.variant.Static)
+	results := make([]runtime.Handle, a.results())
+	for i := range results {
+		results[i] = runtime.OutHandle(&call, i)
+	}
+	return results
 }
 
 func (a *arguments) scalars(call *runtime.Call) {

@@ -77,22 +77,28 @@ func fusion(b *testing.B, n int, sequences ...sequence) {
 		}
 		return took
 	}
-	for _, s := range sequences {
-		run(s)
+	median := inTurn(b, func() time.Duration { return run(sequences[0]) }, func() time.Duration { return run(sequences[1]) })
+	b.ReportMetric(float64(median[0].Microseconds())/1e3, "fused-ms")
+	b.ReportMetric(float64(median[1].Microseconds())/1e3, "unfused-ms")
+	b.ReportMetric(float64(median[1])/float64(median[0]), "unfused/fused")
+}
+
+// inTurn runs two things in turn, once to warm up and then b.N times, and returns the
+// median of the times that each gives.
+func inTurn(b *testing.B, runs ...func() time.Duration) (median [2]time.Duration) {
+	for _, run := range runs {
+		run()
 	}
 	var times [2][]time.Duration
 	b.ResetTimer()
 	for range b.N {
-		for i, s := range sequences {
-			times[i] = append(times[i], run(s))
+		for i, run := range runs {
+			times[i] = append(times[i], run())
 		}
 	}
-	var median [2]time.Duration
 	for i := range times {
 		slices.Sort(times[i])
 		median[i] = times[i][len(times[i])/2]
 	}
-	b.ReportMetric(float64(median[0].Microseconds())/1e3, "fused-ms")
-	b.ReportMetric(float64(median[1].Microseconds())/1e3, "unfused-ms")
-	b.ReportMetric(float64(median[1])/float64(median[0]), "unfused/fused")
+	return median
 }

@@ -35,11 +35,14 @@ func (p *printer) function() {
 	p.line("static void KG_NAME(%s)(const kg_call *call, int64_t lo, int64_t hi) {", p.fn.Symbol)
 	p.indent++
 	for _, b := range p.fn.Buffers {
-		c := "const "
+		c, restrict := "const ", "restrict "
 		if b.Write {
 			c = ""
 		}
-		p.line("%s%s *restrict %s = call->buf[%d];", c, storage[b.Type].typ, mangle(b.Name), b.Slot)
+		if p.fn.MayAlias(b) {
+			restrict = ""
+		}
+		p.line("%s%s *%s%s = call->buf[%d];", c, storage[b.Type].typ, restrict, mangle(b.Name), b.Slot)
 	}
 	if len(p.fn.Fields) > 0 {
 		p.line("const %s_args *args = call->block;", p.fn.Symbol)

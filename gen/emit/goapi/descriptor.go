@@ -190,10 +190,14 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 }
 
 func buffer(b bind.Buffer) jen.Code {
+	fields := []jen.Code{field("Tensor", jen.Lit(int(b.Tensor)))}
 	if b.Write {
-		return flatBody(field("Tensor", jen.Lit(int(b.Tensor))), field("Write", jen.True()))
+		fields = append(fields, field("Write", jen.True()))
 	}
-	return flatBody(field("Tensor", jen.Lit(int(b.Tensor))))
+	if len(b.InPlace) > 0 {
+		fields = append(fields, field("InPlace", uint8Slice(b.InPlace)))
+	}
+	return flatBody(fields...)
 }
 
 func blockField(f bind.Field) jen.Code {

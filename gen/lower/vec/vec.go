@@ -117,6 +117,7 @@ func attempt(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block, by
 	if l.Err() != nil {
 		return nil, l.Err()
 	}
+	l.inPlace()
 	for _, a := range f.Arrays {
 		l.out.Scratch += (a.Len*4 + 63) &^ 63
 	}

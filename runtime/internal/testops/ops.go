@@ -41,6 +41,11 @@ func overTiles(symbol string, block []runtime.Field, bytes int, bufs ...runtime.
 func read(i uint8) runtime.Buffer  { return runtime.Buffer{Tensor: i} }
 func write(i uint8) runtime.Buffer { return runtime.Buffer{Tensor: i, Write: true} }
 
+// over writes a tensor that may be in the memory of the inputs in some slots.
+func over(i uint8, slots ...uint8) runtime.Buffer {
+	return runtime.Buffer{Tensor: i, Write: true, InPlace: slots}
+}
+
 func sizeBlock() []runtime.Field { return []runtime.Field{{Offset: 0, Size: []uint8{0}}} }
 
 func scalarBlock() []runtime.Field {
@@ -53,7 +58,7 @@ var addOp = &runtime.Op{
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
-		Kernel: []runtime.Kernel{overTiles("kt_add", sizeBlock(), 8, read(0), read(1), write(2))},
+		Kernel: []runtime.Kernel{overTiles("kt_add", sizeBlock(), 8, read(0), read(1), over(2, 0, 1))},
 		Ref: func(c *runtime.RefCall) {
 			a, b, y := elements[float32](c, 0), elements[float32](c, 1), elements[float32](c, 2)
 			for i := range y {
@@ -89,7 +94,7 @@ var sum2 = &runtime.Op{
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
-		Kernel: []runtime.Kernel{overTiles("kt_add", sizeBlock(), 8, read(0), read(1), write(2))},
+		Kernel: []runtime.Kernel{overTiles("kt_add", sizeBlock(), 8, read(0), read(1), over(2, 0, 1))},
 		Ref: func(c *runtime.RefCall) {
 			a, b, y := elements[float32](c, 0), elements[float32](c, 1), elements[float32](c, 2)
 			for i := range y {
@@ -105,7 +110,7 @@ var mulOp = &runtime.Op{
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
-		Kernel: []runtime.Kernel{overTiles("kt_mul", sizeBlock(), 8, read(0), read(1), write(2))},
+		Kernel: []runtime.Kernel{overTiles("kt_mul", sizeBlock(), 8, read(0), read(1), over(2, 0, 1))},
 		Ref: func(c *runtime.RefCall) {
 			a, b, y := elements[float32](c, 0), elements[float32](c, 1), elements[float32](c, 2)
 			for i := range y {
@@ -126,8 +131,8 @@ var mulGrad = &runtime.Op{
 	Variants: []runtime.Variant{{
 		Ins: types(3), Outs: types(2),
 		Kernel: []runtime.Kernel{
-			overTiles("kt_mul", sizeBlock(), 8, read(1), read(2), write(3)),
-			overTiles("kt_mul", sizeBlock(), 8, read(0), read(2), write(4)),
+			overTiles("kt_mul", sizeBlock(), 8, read(1), read(2), over(3, 0, 1)),
+			overTiles("kt_mul", sizeBlock(), 8, read(0), read(2), over(4, 0, 1)),
 		},
 		Ref: func(c *runtime.RefCall) {
 			a, b, dy := elements[float32](c, 0), elements[float32](c, 1), elements[float32](c, 2)
@@ -145,7 +150,7 @@ func scale(name string, hash uint64, in, out string, g *runtime.Grad) *runtime.O
 		Ins: []runtime.Arg{group(in)}, Outs: []runtime.Arg{group(out)},
 		Variants: []runtime.Variant{{
 			Ins: types(1), Outs: types(1),
-			Kernel: []runtime.Kernel{overTiles("kt_scale", scalarBlock(), 16, read(0), write(1))},
+			Kernel: []runtime.Kernel{overTiles("kt_scale", scalarBlock(), 16, read(0), over(1, 0))},
 			Ref: func(c *runtime.RefCall) {
 				x, y := elements[float32](c, 0), elements[float32](c, 1)
 				for i := range y {

@@ -32,12 +32,12 @@ static void KG_NAME(kg_test_adamw_1)(const kg_call *call, int64_t lo, int64_t hi
 	const int32_t *restrict skip_ = call->buf[0];
 	float *restrict w_ = call->buf[1];
 	float *restrict m_ = call->buf[2];
-	const float *restrict g_ = call->buf[3];
+	const float *g_ = call->buf[3];
 	const float *restrict inv_scale_ = call->buf[4];
 	const float *restrict clip_ = call->buf[5];
 	const int32_t *restrict step_ = call->buf[6];
 	float *restrict v_ = call->buf[7];
-	float *restrict shadow_ = call->buf[8];
+	float *shadow_ = call->buf[8];
 	const kg_test_adamw_1_args *args = call->block;
 	(void)args;
 	const int t_ = kg_ld_i32(skip_) != 0;

@@ -29,8 +29,8 @@ KG_DISPATCH(kg_test_gelu_grad_1)
 #else // KG_ISA
 
 static void KG_NAME(kg_test_gelu_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
+	const float *x_ = call->buf[0];
+	float *y_ = call->buf[1];
 	const kg_test_gelu_1_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -49,9 +49,9 @@ static void KG_NAME(kg_test_gelu_1)(const kg_call *call, int64_t lo, int64_t hi)
 }
 
 static void KG_NAME(kg_test_gelu_grad_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict d_y_ = call->buf[1];
-	float *restrict d_x_ = call->buf[2];
+	const float *x_ = call->buf[0];
+	const float *d_y_ = call->buf[1];
+	float *d_x_ = call->buf[2];
 	const kg_test_gelu_grad_1_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

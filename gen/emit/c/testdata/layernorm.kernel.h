@@ -38,10 +38,10 @@ KG_DISPATCH(kg_test_layernorm_grad_2)
 #else // KG_ISA
 
 static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
+	const float *x_ = call->buf[0];
 	const float *restrict gamma_ = call->buf[1];
 	const float *restrict beta_ = call->buf[2];
-	float *restrict y_ = call->buf[3];
+	float *y_ = call->buf[3];
 	float *restrict mean_ = call->buf[4];
 	float *restrict rstd_ = call->buf[5];
 	const kg_test_layernorm_1_args *args = call->block;
@@ -123,13 +123,13 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 }
 
 static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict d_y_ = call->buf[1];
+	const float *x_ = call->buf[0];
+	const float *d_y_ = call->buf[1];
 	const float *restrict gamma_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	float *restrict d_gamma_reduced_block_ = call->buf[4];
 	float *restrict d_beta_reduced_block_ = call->buf[5];
-	float *restrict d_x_ = call->buf[6];
+	float *d_x_ = call->buf[6];
 	const kg_test_layernorm_grad_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_D_;

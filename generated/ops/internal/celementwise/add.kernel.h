@@ -88,9 +88,9 @@ KG_DISPATCH(kg_dd4f7221_add_grad_bf16_3)
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_add_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
+	const float *a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
-	float *restrict y_ = call->buf[2];
+	float *y_ = call->buf[2];
 	const kg_dd4f7221_add_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -126,9 +126,9 @@ static void KG_NAME(kg_dd4f7221_add_f32)(const kg_call *call, int64_t lo, int64_
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_add_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
+	const kg_f16 *a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
-	kg_f16 *restrict y_ = call->buf[2];
+	kg_f16 *y_ = call->buf[2];
 	const kg_dd4f7221_add_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -164,9 +164,9 @@ static void KG_NAME(kg_dd4f7221_add_f16)(const kg_call *call, int64_t lo, int64_
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_add_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
+	const kg_bf16 *a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
-	kg_bf16 *restrict y_ = call->buf[2];
+	kg_bf16 *y_ = call->buf[2];
 	const kg_dd4f7221_add_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -274,8 +274,8 @@ static void KG_NAME(kg_dd4f7221_add_grad_f32_2)(const kg_call *call, int64_t lo,
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_add_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_a_ = call->buf[1];
+	const float *d_y_ = call->buf[0];
+	float *d_a_ = call->buf[1];
 	const kg_dd4f7221_add_grad_f32_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -363,8 +363,8 @@ static void KG_NAME(kg_dd4f7221_add_grad_f16_2)(const kg_call *call, int64_t lo,
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_add_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_a_ = call->buf[1];
+	const kg_f16 *d_y_ = call->buf[0];
+	kg_f16 *d_a_ = call->buf[1];
 	const kg_dd4f7221_add_grad_f16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -452,8 +452,8 @@ static void KG_NAME(kg_dd4f7221_add_grad_bf16_2)(const kg_call *call, int64_t lo
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_add_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_a_ = call->buf[1];
+	const kg_bf16 *d_y_ = call->buf[0];
+	kg_bf16 *d_a_ = call->buf[1];
 	const kg_dd4f7221_add_grad_bf16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

@@ -80,9 +80,9 @@ KG_DISPATCH(kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2)
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict y_ = call->buf[0];
+	const float *y_ = call->buf[0];
 	const float *restrict a_ = call->buf[1];
-	float *restrict sum_ = call->buf[2];
+	float *sum_ = call->buf[2];
 	const kg_dd4f7221_add_broadcast_2d_3d_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -123,9 +123,9 @@ static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_f32)(const kg_call *call, in
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict y_ = call->buf[0];
+	const kg_f16 *y_ = call->buf[0];
 	const kg_f16 *restrict a_ = call->buf[1];
-	kg_f16 *restrict sum_ = call->buf[2];
+	kg_f16 *sum_ = call->buf[2];
 	const kg_dd4f7221_add_broadcast_2d_3d_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -166,9 +166,9 @@ static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_f16)(const kg_call *call, in
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict y_ = call->buf[0];
+	const kg_bf16 *y_ = call->buf[0];
 	const kg_bf16 *restrict a_ = call->buf[1];
-	kg_bf16 *restrict sum_ = call->buf[2];
+	kg_bf16 *sum_ = call->buf[2];
 	const kg_dd4f7221_add_broadcast_2d_3d_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -250,8 +250,8 @@ static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1)(const kg_call *c
 
 // map kernel for d_y.
 static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_sum_ = call->buf[0];
-	float *restrict d_y_ = call->buf[1];
+	const float *d_sum_ = call->buf[0];
+	float *d_y_ = call->buf[1];
 	const kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -310,8 +310,8 @@ static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1)(const kg_call *c
 
 // map kernel for d_y.
 static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_sum_ = call->buf[0];
-	kg_f16 *restrict d_y_ = call->buf[1];
+	const kg_f16 *d_sum_ = call->buf[0];
+	kg_f16 *d_y_ = call->buf[1];
 	const kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -370,8 +370,8 @@ static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1)(const kg_call *
 
 // map kernel for d_y.
 static void KG_NAME(kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_sum_ = call->buf[0];
-	kg_bf16 *restrict d_y_ = call->buf[1];
+	const kg_bf16 *d_sum_ = call->buf[0];
+	kg_bf16 *d_y_ = call->buf[1];
 	const kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

@@ -49,8 +49,8 @@ KG_DISPATCH(kg_dd4f7221_add_scalar_grad_bf16)
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_add_scalar_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
+	const float *x_ = call->buf[0];
+	float *y_ = call->buf[1];
 	const kg_dd4f7221_add_scalar_f32_args *args = call->block;
 	(void)args;
 	const float t_ = args->s_;
@@ -69,8 +69,8 @@ static void KG_NAME(kg_dd4f7221_add_scalar_f32)(const kg_call *call, int64_t lo,
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_add_scalar_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	kg_f16 *restrict y_ = call->buf[1];
+	const kg_f16 *x_ = call->buf[0];
+	kg_f16 *y_ = call->buf[1];
 	const kg_dd4f7221_add_scalar_f16_args *args = call->block;
 	(void)args;
 	const float t_ = args->s_;
@@ -89,8 +89,8 @@ static void KG_NAME(kg_dd4f7221_add_scalar_f16)(const kg_call *call, int64_t lo,
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_add_scalar_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	kg_bf16 *restrict y_ = call->buf[1];
+	const kg_bf16 *x_ = call->buf[0];
+	kg_bf16 *y_ = call->buf[1];
 	const kg_dd4f7221_add_scalar_bf16_args *args = call->block;
 	(void)args;
 	const float t_ = args->s_;
@@ -109,8 +109,8 @@ static void KG_NAME(kg_dd4f7221_add_scalar_bf16)(const kg_call *call, int64_t lo
 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_add_scalar_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_x_ = call->buf[1];
+	const float *d_y_ = call->buf[0];
+	float *d_x_ = call->buf[1];
 	const kg_dd4f7221_add_scalar_grad_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -122,8 +122,8 @@ static void KG_NAME(kg_dd4f7221_add_scalar_grad_f32)(const kg_call *call, int64_
 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_add_scalar_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	kg_f16 *restrict d_x_ = call->buf[1];
+	const kg_f16 *d_y_ = call->buf[0];
+	kg_f16 *d_x_ = call->buf[1];
 	const kg_dd4f7221_add_scalar_grad_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -135,8 +135,8 @@ static void KG_NAME(kg_dd4f7221_add_scalar_grad_f16)(const kg_call *call, int64_
 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_add_scalar_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	kg_bf16 *restrict d_x_ = call->buf[1];
+	const kg_bf16 *d_y_ = call->buf[0];
+	kg_bf16 *d_x_ = call->buf[1];
 	const kg_dd4f7221_add_scalar_grad_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

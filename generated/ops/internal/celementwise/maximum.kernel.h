@@ -75,9 +75,9 @@ KG_DISPATCH(kg_dd4f7221_maximum_grad_bf16_3)
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_maximum_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
+	const float *a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
-	float *restrict y_ = call->buf[2];
+	float *y_ = call->buf[2];
 	const kg_dd4f7221_maximum_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -113,9 +113,9 @@ static void KG_NAME(kg_dd4f7221_maximum_f32)(const kg_call *call, int64_t lo, in
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_maximum_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
+	const kg_f16 *a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
-	kg_f16 *restrict y_ = call->buf[2];
+	kg_f16 *y_ = call->buf[2];
 	const kg_dd4f7221_maximum_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -151,9 +151,9 @@ static void KG_NAME(kg_dd4f7221_maximum_f16)(const kg_call *call, int64_t lo, in
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_maximum_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
+	const kg_bf16 *a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
-	kg_bf16 *restrict y_ = call->buf[2];
+	kg_bf16 *y_ = call->buf[2];
 	const kg_dd4f7221_maximum_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -226,10 +226,10 @@ static void KG_NAME(kg_dd4f7221_maximum_grad_f32_1)(const kg_call *call, int64_t
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_maximum_grad_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
+	const float *a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
-	const float *restrict d_y_ = call->buf[2];
-	float *restrict d_a_ = call->buf[3];
+	const float *d_y_ = call->buf[2];
+	float *d_a_ = call->buf[3];
 	const kg_dd4f7221_maximum_grad_f32_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -302,10 +302,10 @@ static void KG_NAME(kg_dd4f7221_maximum_grad_f16_1)(const kg_call *call, int64_t
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_maximum_grad_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
+	const kg_f16 *a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
-	const kg_f16 *restrict d_y_ = call->buf[2];
-	kg_f16 *restrict d_a_ = call->buf[3];
+	const kg_f16 *d_y_ = call->buf[2];
+	kg_f16 *d_a_ = call->buf[3];
 	const kg_dd4f7221_maximum_grad_f16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -378,10 +378,10 @@ static void KG_NAME(kg_dd4f7221_maximum_grad_bf16_1)(const kg_call *call, int64_
 
 // map kernel for d_a.
 static void KG_NAME(kg_dd4f7221_maximum_grad_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
+	const kg_bf16 *a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
-	const kg_bf16 *restrict d_y_ = call->buf[2];
-	kg_bf16 *restrict d_a_ = call->buf[3];
+	const kg_bf16 *d_y_ = call->buf[2];
+	kg_bf16 *d_a_ = call->buf[3];
 	const kg_dd4f7221_maximum_grad_bf16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

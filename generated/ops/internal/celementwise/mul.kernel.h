@@ -42,9 +42,9 @@ KG_DISPATCH(kg_dd4f7221_mul_bf16)
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_mul_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
+	const float *a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
-	float *restrict y_ = call->buf[2];
+	float *y_ = call->buf[2];
 	const kg_dd4f7221_mul_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -80,9 +80,9 @@ static void KG_NAME(kg_dd4f7221_mul_f32)(const kg_call *call, int64_t lo, int64_
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_mul_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
+	const kg_f16 *a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
-	kg_f16 *restrict y_ = call->buf[2];
+	kg_f16 *y_ = call->buf[2];
 	const kg_dd4f7221_mul_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -118,9 +118,9 @@ static void KG_NAME(kg_dd4f7221_mul_f16)(const kg_call *call, int64_t lo, int64_
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_mul_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
+	const kg_bf16 *a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
-	kg_bf16 *restrict y_ = call->buf[2];
+	kg_bf16 *y_ = call->buf[2];
 	const kg_dd4f7221_mul_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

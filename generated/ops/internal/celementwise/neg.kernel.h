@@ -31,8 +31,8 @@ KG_DISPATCH(kg_dd4f7221_neg_bf16)
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_neg_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
+	const float *x_ = call->buf[0];
+	float *y_ = call->buf[1];
 	const kg_dd4f7221_neg_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -50,8 +50,8 @@ static void KG_NAME(kg_dd4f7221_neg_f32)(const kg_call *call, int64_t lo, int64_
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_neg_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	kg_f16 *restrict y_ = call->buf[1];
+	const kg_f16 *x_ = call->buf[0];
+	kg_f16 *y_ = call->buf[1];
 	const kg_dd4f7221_neg_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -69,8 +69,8 @@ static void KG_NAME(kg_dd4f7221_neg_f16)(const kg_call *call, int64_t lo, int64_
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_neg_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	kg_bf16 *restrict y_ = call->buf[1];
+	const kg_bf16 *x_ = call->buf[0];
+	kg_bf16 *y_ = call->buf[1];
 	const kg_dd4f7221_neg_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

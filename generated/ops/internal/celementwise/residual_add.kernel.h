@@ -47,9 +47,9 @@ KG_DISPATCH(kg_dd4f7221_residual_add_grad_bf16)
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_residual_add_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict y_ = call->buf[0];
-	const float *restrict x_ = call->buf[1];
-	float *restrict sum_ = call->buf[2];
+	const float *y_ = call->buf[0];
+	const float *x_ = call->buf[1];
+	float *sum_ = call->buf[2];
 	const kg_dd4f7221_residual_add_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -67,9 +67,9 @@ static void KG_NAME(kg_dd4f7221_residual_add_f32)(const kg_call *call, int64_t l
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_residual_add_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict y_ = call->buf[0];
-	const kg_f16 *restrict x_ = call->buf[1];
-	kg_f16 *restrict sum_ = call->buf[2];
+	const kg_f16 *y_ = call->buf[0];
+	const kg_f16 *x_ = call->buf[1];
+	kg_f16 *sum_ = call->buf[2];
 	const kg_dd4f7221_residual_add_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -87,9 +87,9 @@ static void KG_NAME(kg_dd4f7221_residual_add_f16)(const kg_call *call, int64_t l
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_residual_add_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict y_ = call->buf[0];
-	const kg_bf16 *restrict x_ = call->buf[1];
-	kg_bf16 *restrict sum_ = call->buf[2];
+	const kg_bf16 *y_ = call->buf[0];
+	const kg_bf16 *x_ = call->buf[1];
+	kg_bf16 *sum_ = call->buf[2];
 	const kg_dd4f7221_residual_add_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -107,9 +107,9 @@ static void KG_NAME(kg_dd4f7221_residual_add_bf16)(const kg_call *call, int64_t 
 
 // map kernel for d_y, d_x.
 static void KG_NAME(kg_dd4f7221_residual_add_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_sum_ = call->buf[0];
-	float *restrict d_y_ = call->buf[1];
-	float *restrict d_x_ = call->buf[2];
+	const float *d_sum_ = call->buf[0];
+	float *d_y_ = call->buf[1];
+	float *d_x_ = call->buf[2];
 	const kg_dd4f7221_residual_add_grad_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -122,9 +122,9 @@ static void KG_NAME(kg_dd4f7221_residual_add_grad_f32)(const kg_call *call, int6
 
 // map kernel for d_y, d_x.
 static void KG_NAME(kg_dd4f7221_residual_add_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_sum_ = call->buf[0];
-	kg_f16 *restrict d_y_ = call->buf[1];
-	kg_f16 *restrict d_x_ = call->buf[2];
+	const kg_f16 *d_sum_ = call->buf[0];
+	kg_f16 *d_y_ = call->buf[1];
+	kg_f16 *d_x_ = call->buf[2];
 	const kg_dd4f7221_residual_add_grad_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -137,9 +137,9 @@ static void KG_NAME(kg_dd4f7221_residual_add_grad_f16)(const kg_call *call, int6
 
 // map kernel for d_y, d_x.
 static void KG_NAME(kg_dd4f7221_residual_add_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_sum_ = call->buf[0];
-	kg_bf16 *restrict d_y_ = call->buf[1];
-	kg_bf16 *restrict d_x_ = call->buf[2];
+	const kg_bf16 *d_sum_ = call->buf[0];
+	kg_bf16 *d_y_ = call->buf[1];
+	kg_bf16 *d_x_ = call->buf[2];
 	const kg_dd4f7221_residual_add_grad_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

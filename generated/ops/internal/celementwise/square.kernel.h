@@ -46,8 +46,8 @@ KG_DISPATCH(kg_dd4f7221_square_grad_bf16)
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_square_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
+	const float *x_ = call->buf[0];
+	float *y_ = call->buf[1];
 	const kg_dd4f7221_square_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -67,8 +67,8 @@ static void KG_NAME(kg_dd4f7221_square_f32)(const kg_call *call, int64_t lo, int
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_square_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	kg_f16 *restrict y_ = call->buf[1];
+	const kg_f16 *x_ = call->buf[0];
+	kg_f16 *y_ = call->buf[1];
 	const kg_dd4f7221_square_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -88,8 +88,8 @@ static void KG_NAME(kg_dd4f7221_square_f16)(const kg_call *call, int64_t lo, int
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_square_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	kg_bf16 *restrict y_ = call->buf[1];
+	const kg_bf16 *x_ = call->buf[0];
+	kg_bf16 *y_ = call->buf[1];
 	const kg_dd4f7221_square_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -109,9 +109,9 @@ static void KG_NAME(kg_dd4f7221_square_bf16)(const kg_call *call, int64_t lo, in
 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_square_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	const float *restrict x_ = call->buf[1];
-	float *restrict d_x_ = call->buf[2];
+	const float *d_y_ = call->buf[0];
+	const float *x_ = call->buf[1];
+	float *d_x_ = call->buf[2];
 	const kg_dd4f7221_square_grad_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -129,9 +129,9 @@ static void KG_NAME(kg_dd4f7221_square_grad_f32)(const kg_call *call, int64_t lo
 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_square_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
-	const kg_f16 *restrict x_ = call->buf[1];
-	kg_f16 *restrict d_x_ = call->buf[2];
+	const kg_f16 *d_y_ = call->buf[0];
+	const kg_f16 *x_ = call->buf[1];
+	kg_f16 *d_x_ = call->buf[2];
 	const kg_dd4f7221_square_grad_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -149,9 +149,9 @@ static void KG_NAME(kg_dd4f7221_square_grad_f16)(const kg_call *call, int64_t lo
 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_square_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
-	const kg_bf16 *restrict x_ = call->buf[1];
-	kg_bf16 *restrict d_x_ = call->buf[2];
+	const kg_bf16 *d_y_ = call->buf[0];
+	const kg_bf16 *x_ = call->buf[1];
+	kg_bf16 *d_x_ = call->buf[2];
 	const kg_dd4f7221_square_grad_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

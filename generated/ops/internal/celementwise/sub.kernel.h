@@ -60,9 +60,9 @@ KG_DISPATCH(kg_dd4f7221_sub_grad_bf16_2)
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_sub_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
+	const float *a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
-	float *restrict y_ = call->buf[2];
+	float *y_ = call->buf[2];
 	const kg_dd4f7221_sub_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -98,9 +98,9 @@ static void KG_NAME(kg_dd4f7221_sub_f32)(const kg_call *call, int64_t lo, int64_
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_sub_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
+	const kg_f16 *a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
-	kg_f16 *restrict y_ = call->buf[2];
+	kg_f16 *y_ = call->buf[2];
 	const kg_dd4f7221_sub_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -136,9 +136,9 @@ static void KG_NAME(kg_dd4f7221_sub_f16)(const kg_call *call, int64_t lo, int64_
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_sub_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
+	const kg_bf16 *a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
-	kg_bf16 *restrict y_ = call->buf[2];
+	kg_bf16 *y_ = call->buf[2];
 	const kg_dd4f7221_sub_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

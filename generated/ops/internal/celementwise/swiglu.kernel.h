@@ -46,9 +46,9 @@ KG_DISPATCH(kg_dd4f7221_swiglu_grad_bf16)
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_swiglu_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
-	float *restrict y_ = call->buf[2];
+	const float *a_ = call->buf[0];
+	const float *b_ = call->buf[1];
+	float *y_ = call->buf[2];
 	const kg_dd4f7221_swiglu_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -68,9 +68,9 @@ static void KG_NAME(kg_dd4f7221_swiglu_f32)(const kg_call *call, int64_t lo, int
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_swiglu_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
-	const kg_f16 *restrict b_ = call->buf[1];
-	kg_f16 *restrict y_ = call->buf[2];
+	const kg_f16 *a_ = call->buf[0];
+	const kg_f16 *b_ = call->buf[1];
+	kg_f16 *y_ = call->buf[2];
 	const kg_dd4f7221_swiglu_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -90,9 +90,9 @@ static void KG_NAME(kg_dd4f7221_swiglu_f16)(const kg_call *call, int64_t lo, int
 
 // map kernel for y.
 static void KG_NAME(kg_dd4f7221_swiglu_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
-	const kg_bf16 *restrict b_ = call->buf[1];
-	kg_bf16 *restrict y_ = call->buf[2];
+	const kg_bf16 *a_ = call->buf[0];
+	const kg_bf16 *b_ = call->buf[1];
+	kg_bf16 *y_ = call->buf[2];
 	const kg_dd4f7221_swiglu_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -112,11 +112,11 @@ static void KG_NAME(kg_dd4f7221_swiglu_bf16)(const kg_call *call, int64_t lo, in
 
 // map kernel for d_a, d_b.
 static void KG_NAME(kg_dd4f7221_swiglu_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict d_y_ = call->buf[1];
-	const float *restrict b_ = call->buf[2];
-	float *restrict d_a_ = call->buf[3];
-	float *restrict d_b_ = call->buf[4];
+	const float *a_ = call->buf[0];
+	const float *d_y_ = call->buf[1];
+	const float *b_ = call->buf[2];
+	float *d_a_ = call->buf[3];
+	float *d_b_ = call->buf[4];
 	const kg_dd4f7221_swiglu_grad_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -150,11 +150,11 @@ static void KG_NAME(kg_dd4f7221_swiglu_grad_f32)(const kg_call *call, int64_t lo
 
 // map kernel for d_a, d_b.
 static void KG_NAME(kg_dd4f7221_swiglu_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
-	const kg_f16 *restrict d_y_ = call->buf[1];
-	const kg_f16 *restrict b_ = call->buf[2];
-	kg_f16 *restrict d_a_ = call->buf[3];
-	kg_f16 *restrict d_b_ = call->buf[4];
+	const kg_f16 *a_ = call->buf[0];
+	const kg_f16 *d_y_ = call->buf[1];
+	const kg_f16 *b_ = call->buf[2];
+	kg_f16 *d_a_ = call->buf[3];
+	kg_f16 *d_b_ = call->buf[4];
 	const kg_dd4f7221_swiglu_grad_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -188,11 +188,11 @@ static void KG_NAME(kg_dd4f7221_swiglu_grad_f16)(const kg_call *call, int64_t lo
 
 // map kernel for d_a, d_b.
 static void KG_NAME(kg_dd4f7221_swiglu_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
-	const kg_bf16 *restrict d_y_ = call->buf[1];
-	const kg_bf16 *restrict b_ = call->buf[2];
-	kg_bf16 *restrict d_a_ = call->buf[3];
-	kg_bf16 *restrict d_b_ = call->buf[4];
+	const kg_bf16 *a_ = call->buf[0];
+	const kg_bf16 *d_y_ = call->buf[1];
+	const kg_bf16 *b_ = call->buf[2];
+	kg_bf16 *d_a_ = call->buf[3];
+	kg_bf16 *d_b_ = call->buf[4];
 	const kg_dd4f7221_swiglu_grad_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

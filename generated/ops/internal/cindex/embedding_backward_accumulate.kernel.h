@@ -85,9 +85,9 @@ static void KG_NAME(kg_dd4f7221_embedding_backward_accumulate_f32_1)(const kg_ca
 
 // map kernel for dW.
 static void KG_NAME(kg_dd4f7221_embedding_backward_accumulate_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict sum_ = call->buf[0];
-	const float *restrict total_ = call->buf[1];
-	float *restrict dW_ = call->buf[2];
+	const float *sum_ = call->buf[0];
+	const float *total_ = call->buf[1];
+	float *dW_ = call->buf[2];
 	const kg_dd4f7221_embedding_backward_accumulate_f32_2_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

@@ -38,8 +38,8 @@ KG_DISPATCH(kg_dd4f7221_pack_w_to_col_bf16)
 
 // map kernel for cols.
 static void KG_NAME(kg_dd4f7221_pack_w_to_col_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict W_ = call->buf[0];
-	float *restrict cols_ = call->buf[1];
+	const float *W_ = call->buf[0];
+	float *cols_ = call->buf[1];
 	const kg_dd4f7221_pack_w_to_col_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -57,8 +57,8 @@ static void KG_NAME(kg_dd4f7221_pack_w_to_col_f32)(const kg_call *call, int64_t 
 
 // map kernel for cols.
 static void KG_NAME(kg_dd4f7221_pack_w_to_col_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict W_ = call->buf[0];
-	kg_f16 *restrict cols_ = call->buf[1];
+	const kg_f16 *W_ = call->buf[0];
+	kg_f16 *cols_ = call->buf[1];
 	const kg_dd4f7221_pack_w_to_col_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -76,8 +76,8 @@ static void KG_NAME(kg_dd4f7221_pack_w_to_col_f16)(const kg_call *call, int64_t 
 
 // map kernel for cols.
 static void KG_NAME(kg_dd4f7221_pack_w_to_col_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict W_ = call->buf[0];
-	kg_bf16 *restrict cols_ = call->buf[1];
+	const kg_bf16 *W_ = call->buf[0];
+	kg_bf16 *cols_ = call->buf[1];
 	const kg_dd4f7221_pack_w_to_col_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

@@ -32,9 +32,9 @@ KG_DISPATCH(kg_dd4f7221_kgen_accumulate_bf16)
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_kgen_accumulate_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict y_ = call->buf[1];
-	float *restrict sum_ = call->buf[2];
+	const float *x_ = call->buf[0];
+	const float *y_ = call->buf[1];
+	float *sum_ = call->buf[2];
 	const kg_dd4f7221_kgen_accumulate_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -52,9 +52,9 @@ static void KG_NAME(kg_dd4f7221_kgen_accumulate_f32)(const kg_call *call, int64_
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_kgen_accumulate_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const kg_f16 *restrict y_ = call->buf[1];
-	kg_f16 *restrict sum_ = call->buf[2];
+	const kg_f16 *x_ = call->buf[0];
+	const kg_f16 *y_ = call->buf[1];
+	kg_f16 *sum_ = call->buf[2];
 	const kg_dd4f7221_kgen_accumulate_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -72,9 +72,9 @@ static void KG_NAME(kg_dd4f7221_kgen_accumulate_f16)(const kg_call *call, int64_
 
 // map kernel for sum.
 static void KG_NAME(kg_dd4f7221_kgen_accumulate_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const kg_bf16 *restrict y_ = call->buf[1];
-	kg_bf16 *restrict sum_ = call->buf[2];
+	const kg_bf16 *x_ = call->buf[0];
+	const kg_bf16 *y_ = call->buf[1];
+	kg_bf16 *sum_ = call->buf[2];
 	const kg_dd4f7221_kgen_accumulate_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

@@ -310,9 +310,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 static void KG_NAME(kg_dd4f7221_cross_entropy_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
 	const int32_t *restrict target_ = call->buf[0];
 	const float *restrict d_loss_ = call->buf[1];
-	const float *restrict logits_ = call->buf[2];
+	const float *logits_ = call->buf[2];
 	const float *restrict lse_ = call->buf[3];
-	float *restrict d_logits_ = call->buf[4];
+	float *d_logits_ = call->buf[4];
 	const kg_dd4f7221_cross_entropy_grad_f32_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->ignore_index_;
@@ -355,9 +355,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_grad_f32)(const kg_call *call, int
 static void KG_NAME(kg_dd4f7221_cross_entropy_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const int32_t *restrict target_ = call->buf[0];
 	const float *restrict d_loss_ = call->buf[1];
-	const kg_f16 *restrict logits_ = call->buf[2];
+	const kg_f16 *logits_ = call->buf[2];
 	const float *restrict lse_ = call->buf[3];
-	kg_f16 *restrict d_logits_ = call->buf[4];
+	kg_f16 *d_logits_ = call->buf[4];
 	const kg_dd4f7221_cross_entropy_grad_f16_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->ignore_index_;
@@ -400,9 +400,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_grad_f16)(const kg_call *call, int
 static void KG_NAME(kg_dd4f7221_cross_entropy_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const int32_t *restrict target_ = call->buf[0];
 	const float *restrict d_loss_ = call->buf[1];
-	const kg_bf16 *restrict logits_ = call->buf[2];
+	const kg_bf16 *logits_ = call->buf[2];
 	const float *restrict lse_ = call->buf[3];
-	kg_bf16 *restrict d_logits_ = call->buf[4];
+	kg_bf16 *d_logits_ = call->buf[4];
 	const kg_dd4f7221_cross_entropy_grad_bf16_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->ignore_index_;

@@ -492,9 +492,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f32)(const kg_call *call
 	const float *restrict d_loss_ = call->buf[1];
 	const int32_t *restrict count_ = call->buf[2];
 	const float *restrict total_ = call->buf[3];
-	const float *restrict logits_ = call->buf[4];
+	const float *logits_ = call->buf[4];
 	const float *restrict top_ = call->buf[5];
-	float *restrict d_logits_ = call->buf[6];
+	float *d_logits_ = call->buf[6];
 	const kg_dd4f7221_cross_entropy_mean_grad_f32_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->ignore_index_;
@@ -542,9 +542,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_f16)(const kg_call *call
 	const float *restrict d_loss_ = call->buf[1];
 	const int32_t *restrict count_ = call->buf[2];
 	const float *restrict total_ = call->buf[3];
-	const kg_f16 *restrict logits_ = call->buf[4];
+	const kg_f16 *logits_ = call->buf[4];
 	const float *restrict top_ = call->buf[5];
-	kg_f16 *restrict d_logits_ = call->buf[6];
+	kg_f16 *d_logits_ = call->buf[6];
 	const kg_dd4f7221_cross_entropy_mean_grad_f16_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->ignore_index_;
@@ -592,9 +592,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_grad_bf16)(const kg_call *cal
 	const float *restrict d_loss_ = call->buf[1];
 	const int32_t *restrict count_ = call->buf[2];
 	const float *restrict total_ = call->buf[3];
-	const kg_bf16 *restrict logits_ = call->buf[4];
+	const kg_bf16 *logits_ = call->buf[4];
 	const float *restrict top_ = call->buf[5];
-	kg_bf16 *restrict d_logits_ = call->buf[6];
+	kg_bf16 *d_logits_ = call->buf[6];
 	const kg_dd4f7221_cross_entropy_mean_grad_bf16_args *args = call->block;
 	(void)args;
 	const int64_t at_ = args->ignore_index_;

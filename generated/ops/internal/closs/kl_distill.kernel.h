@@ -379,10 +379,10 @@ static void KG_NAME(kg_dd4f7221_kl_distill_bf16)(const kg_call *call, int64_t lo
 
 // rows kernel for d_student.
 static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict student_ = call->buf[0];
-	const float *restrict teacher_ = call->buf[1];
+	const float *student_ = call->buf[0];
+	const float *teacher_ = call->buf[1];
 	const float *restrict d_loss_ = call->buf[2];
-	float *restrict d_student_ = call->buf[3];
+	float *d_student_ = call->buf[3];
 	const kg_dd4f7221_kl_distill_grad_f32_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
@@ -532,10 +532,10 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f32)(const kg_call *call, int64_
 
 // rows kernel for d_student.
 static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict student_ = call->buf[0];
-	const kg_f16 *restrict teacher_ = call->buf[1];
+	const kg_f16 *student_ = call->buf[0];
+	const kg_f16 *teacher_ = call->buf[1];
 	const float *restrict d_loss_ = call->buf[2];
-	kg_f16 *restrict d_student_ = call->buf[3];
+	kg_f16 *d_student_ = call->buf[3];
 	const kg_dd4f7221_kl_distill_grad_f16_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
@@ -685,10 +685,10 @@ static void KG_NAME(kg_dd4f7221_kl_distill_grad_f16)(const kg_call *call, int64_
 
 // rows kernel for d_student.
 static void KG_NAME(kg_dd4f7221_kl_distill_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict student_ = call->buf[0];
-	const kg_bf16 *restrict teacher_ = call->buf[1];
+	const kg_bf16 *student_ = call->buf[0];
+	const kg_bf16 *teacher_ = call->buf[1];
 	const float *restrict d_loss_ = call->buf[2];
-	kg_bf16 *restrict d_student_ = call->buf[3];
+	kg_bf16 *d_student_ = call->buf[3];
 	const kg_dd4f7221_kl_distill_grad_bf16_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;

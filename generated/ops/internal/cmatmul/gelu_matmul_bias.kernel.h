@@ -571,8 +571,8 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_t_bf16)(const kg_call *call, in
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict w_ = call->buf[1];
-	const float *restrict x_ = call->buf[2];
-	float *restrict d_x_ = call->buf[3];
+	const float *x_ = call->buf[2];
+	float *d_x_ = call->buf[3];
 	const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -757,8 +757,8 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4)(const kg_call *ca
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict w_ = call->buf[1];
-	const kg_f16 *restrict x_ = call->buf[2];
-	kg_f16 *restrict d_x_ = call->buf[3];
+	const kg_f16 *x_ = call->buf[2];
+	kg_f16 *d_x_ = call->buf[3];
 	const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -943,8 +943,8 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4)(const kg_call *ca
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict w_ = call->buf[1];
-	const kg_bf16 *restrict x_ = call->buf[2];
-	kg_bf16 *restrict d_x_ = call->buf[3];
+	const kg_bf16 *x_ = call->buf[2];
+	kg_bf16 *d_x_ = call->buf[3];
 	const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -1129,8 +1129,8 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4)(const kg_call *c
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict w_ = call->buf[1];
-	const float *restrict x_ = call->buf[2];
-	float *restrict d_x_ = call->buf[3];
+	const float *x_ = call->buf[2];
+	float *d_x_ = call->buf[3];
 	const kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -1226,8 +1226,8 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2)(const kg_call *ca
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict w_ = call->buf[1];
-	const kg_f16 *restrict x_ = call->buf[2];
-	kg_f16 *restrict d_x_ = call->buf[3];
+	const kg_f16 *x_ = call->buf[2];
+	kg_f16 *d_x_ = call->buf[3];
 	const kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -1323,8 +1323,8 @@ static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2)(const kg_call *ca
 static void KG_NAME(kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict w_ = call->buf[1];
-	const kg_bf16 *restrict x_ = call->buf[2];
-	kg_bf16 *restrict d_x_ = call->buf[3];
+	const kg_bf16 *x_ = call->buf[2];
+	kg_bf16 *d_x_ = call->buf[3];
 	const kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;

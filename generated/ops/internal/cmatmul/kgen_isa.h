@@ -400,7 +400,8 @@ KG_FN void kg_bytes_st(void *p, kg_bytes b, int n) {
  *   kg_fill_N(dst, ld, bits, rows, cols)
  *       dst[r*ld + c] = bits
  *
- * Both take rows and cols of no more than 0. */
+ * Both take rows and cols of no more than 0. dst and src are apart, or what is moved
+ * lies where it belongs. */
 #ifndef KGEN_MOVE_H
 #define KGEN_MOVE_H
 
@@ -575,7 +576,7 @@ KG_FN void kg_block_8(kg_bits_8 *dst, int64_t ld, const kg_bits_8 *src, int64_t 
 	                                                          int64_t cols) {                          \
 		T *d = dst;                                                                                \
 		const T *s = src;                                                                          \
-		if (rows <= 0 || cols <= 0) {                                                              \
+		if (rows <= 0 || cols <= 0 || (d == s && ld == rs && cs == 1)) {                           \
 			return;                                                                            \
 		}                                                                                          \
 		if (rows == 1 || (cs == 1 && rs == cols && ld == cols)) { /* one row */                    \

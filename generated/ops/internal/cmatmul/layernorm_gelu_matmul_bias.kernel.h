@@ -1021,15 +1021,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const k
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
+	const float *x_ = call->buf[0];
 	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
-	const float *restrict d_h_ = call->buf[5];
+	const float *d_h_ = call->buf[5];
 	float *restrict d_gamma_reduced_block_ = call->buf[6];
 	float *restrict d_beta_reduced_block_ = call->buf[7];
-	float *restrict d_x_ = call->buf[8];
+	float *d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
@@ -1342,7 +1342,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const k
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
+	const kg_f16 *x_ = call->buf[0];
 	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_f16 *restrict gamma_ = call->buf[3];
@@ -1350,7 +1350,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 	const float *restrict d_h_ = call->buf[5];
 	float *restrict d_gamma_reduced_block_ = call->buf[6];
 	float *restrict d_beta_reduced_block_ = call->buf[7];
-	kg_f16 *restrict d_x_ = call->buf[8];
+	kg_f16 *d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
@@ -1663,7 +1663,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const 
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
+	const kg_bf16 *x_ = call->buf[0];
 	const float *restrict rest_sum_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_bf16 *restrict gamma_ = call->buf[3];
@@ -1671,7 +1671,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 	const float *restrict d_h_ = call->buf[5];
 	float *restrict d_gamma_reduced_block_ = call->buf[6];
 	float *restrict d_beta_reduced_block_ = call->buf[7];
-	kg_bf16 *restrict d_x_ = call->buf[8];
+	kg_bf16 *d_x_ = call->buf[8];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;

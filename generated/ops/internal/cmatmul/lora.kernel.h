@@ -139,8 +139,8 @@ KG_DISPATCH(kg_dd4f7221_lora_grad_bf16_7)
 static void KG_NAME(kg_dd4f7221_lora_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict down_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
-	const float *restrict base_ = call->buf[2];
-	float *restrict y_ = call->buf[3];
+	const float *base_ = call->buf[2];
+	float *y_ = call->buf[3];
 	const kg_dd4f7221_lora_f32_3_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -281,8 +281,8 @@ static void KG_NAME(kg_dd4f7221_lora_bf16_3)(const kg_call *call, int64_t lo, in
 
 // map kernel for d_up.
 static void KG_NAME(kg_dd4f7221_lora_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
-	float *restrict d_up_ = call->buf[1];
+	const float *d_y_ = call->buf[0];
+	float *d_up_ = call->buf[1];
 	const kg_dd4f7221_lora_grad_f32_1_args *args = call->block;
 	(void)args;
 	const float t_ = args->alpha_ / (float)kgi_max(args->size_Rank_, 1);
@@ -320,8 +320,8 @@ static void KG_NAME(kg_dd4f7221_lora_grad_f32_1)(const kg_call *call, int64_t lo
 static void KG_NAME(kg_dd4f7221_lora_grad_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict w_ = call->buf[1];
-	const float *restrict d_x_part_ = call->buf[2];
-	float *restrict d_x_ = call->buf[3];
+	const float *d_x_part_ = call->buf[2];
+	float *d_x_ = call->buf[3];
 	const kg_dd4f7221_lora_grad_f32_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;

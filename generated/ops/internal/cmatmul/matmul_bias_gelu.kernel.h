@@ -958,9 +958,9 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_tt_bf16)(const kg_call *call, i
 
 // map kernel for d_pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict pre_ = call->buf[0];
-	const float *restrict d_c_ = call->buf[1];
-	float *restrict d_pre_ = call->buf[2];
+	const float *pre_ = call->buf[0];
+	const float *d_c_ = call->buf[1];
+	float *d_pre_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -1011,9 +1011,9 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1)(const kg_call *c
 
 // map kernel for d_pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict pre_ = call->buf[0];
+	const float *pre_ = call->buf[0];
 	const kg_f16 *restrict d_c_ = call->buf[1];
-	float *restrict d_pre_ = call->buf[2];
+	float *d_pre_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -1168,9 +1168,9 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3)(const kg_call *c
 
 // map kernel for d_pre.
 static void KG_NAME(kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict pre_ = call->buf[0];
+	const float *pre_ = call->buf[0];
 	const kg_bf16 *restrict d_c_ = call->buf[1];
-	float *restrict d_pre_ = call->buf[2];
+	float *d_pre_ = call->buf[2];
 	const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

@@ -145,8 +145,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nn_f32)(const kg_call *call
 	const float *restrict a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	const float *restrict bias_ = call->buf[2];
-	const float *restrict residual_ = call->buf[3];
-	float *restrict c_ = call->buf[4];
+	const float *residual_ = call->buf[3];
+	float *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_nn_f32_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -200,8 +200,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nn_f16)(const kg_call *call
 	const kg_f16 *restrict a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	const kg_f16 *restrict bias_ = call->buf[2];
-	const kg_f16 *restrict residual_ = call->buf[3];
-	kg_f16 *restrict c_ = call->buf[4];
+	const kg_f16 *residual_ = call->buf[3];
+	kg_f16 *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_nn_f16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -255,8 +255,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nn_bf16)(const kg_call *cal
 	const kg_bf16 *restrict a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	const kg_bf16 *restrict bias_ = call->buf[2];
-	const kg_bf16 *restrict residual_ = call->buf[3];
-	kg_bf16 *restrict c_ = call->buf[4];
+	const kg_bf16 *residual_ = call->buf[3];
+	kg_bf16 *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_nn_bf16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -310,8 +310,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nt_f32)(const kg_call *call
 	const float *restrict a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	const float *restrict bias_ = call->buf[2];
-	const float *restrict residual_ = call->buf[3];
-	float *restrict c_ = call->buf[4];
+	const float *residual_ = call->buf[3];
+	float *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_nt_f32_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -365,8 +365,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nt_f16)(const kg_call *call
 	const kg_f16 *restrict a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	const kg_f16 *restrict bias_ = call->buf[2];
-	const kg_f16 *restrict residual_ = call->buf[3];
-	kg_f16 *restrict c_ = call->buf[4];
+	const kg_f16 *residual_ = call->buf[3];
+	kg_f16 *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_nt_f16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -420,8 +420,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_nt_bf16)(const kg_call *cal
 	const kg_bf16 *restrict a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	const kg_bf16 *restrict bias_ = call->buf[2];
-	const kg_bf16 *restrict residual_ = call->buf[3];
-	kg_bf16 *restrict c_ = call->buf[4];
+	const kg_bf16 *residual_ = call->buf[3];
+	kg_bf16 *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_nt_bf16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -475,8 +475,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tn_f32)(const kg_call *call
 	const float *restrict a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	const float *restrict bias_ = call->buf[2];
-	const float *restrict residual_ = call->buf[3];
-	float *restrict c_ = call->buf[4];
+	const float *residual_ = call->buf[3];
+	float *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_tn_f32_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -528,8 +528,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tn_f16)(const kg_call *call
 	const kg_f16 *restrict a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	const kg_f16 *restrict bias_ = call->buf[2];
-	const kg_f16 *restrict residual_ = call->buf[3];
-	kg_f16 *restrict c_ = call->buf[4];
+	const kg_f16 *residual_ = call->buf[3];
+	kg_f16 *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_tn_f16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -581,8 +581,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tn_bf16)(const kg_call *cal
 	const kg_bf16 *restrict a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	const kg_bf16 *restrict bias_ = call->buf[2];
-	const kg_bf16 *restrict residual_ = call->buf[3];
-	kg_bf16 *restrict c_ = call->buf[4];
+	const kg_bf16 *residual_ = call->buf[3];
+	kg_bf16 *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_tn_bf16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -634,8 +634,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tt_f32)(const kg_call *call
 	const float *restrict a_ = call->buf[0];
 	const float *restrict b_ = call->buf[1];
 	const float *restrict bias_ = call->buf[2];
-	const float *restrict residual_ = call->buf[3];
-	float *restrict c_ = call->buf[4];
+	const float *residual_ = call->buf[3];
+	float *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_tt_f32_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -689,8 +689,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tt_f16)(const kg_call *call
 	const kg_f16 *restrict a_ = call->buf[0];
 	const kg_f16 *restrict b_ = call->buf[1];
 	const kg_f16 *restrict bias_ = call->buf[2];
-	const kg_f16 *restrict residual_ = call->buf[3];
-	kg_f16 *restrict c_ = call->buf[4];
+	const kg_f16 *residual_ = call->buf[3];
+	kg_f16 *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_tt_f16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -744,8 +744,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tt_bf16)(const kg_call *cal
 	const kg_bf16 *restrict a_ = call->buf[0];
 	const kg_bf16 *restrict b_ = call->buf[1];
 	const kg_bf16 *restrict bias_ = call->buf[2];
-	const kg_bf16 *restrict residual_ = call->buf[3];
-	kg_bf16 *restrict c_ = call->buf[4];
+	const kg_bf16 *residual_ = call->buf[3];
+	kg_bf16 *c_ = call->buf[4];
 	const kg_dd4f7221_matmul_bias_residual_tt_bf16_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
@@ -796,8 +796,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_tt_bf16)(const kg_call *cal
 
 // map kernel for d_residual.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_c_ = call->buf[0];
-	float *restrict d_residual_ = call->buf[1];
+	const float *d_c_ = call->buf[0];
+	float *d_residual_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -815,8 +815,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5)(const kg_cal
 
 // map kernel for d_residual.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_c_ = call->buf[0];
-	kg_f16 *restrict d_residual_ = call->buf[1];
+	const kg_f16 *d_c_ = call->buf[0];
+	kg_f16 *d_residual_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -834,8 +834,8 @@ static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5)(const kg_cal
 
 // map kernel for d_residual.
 static void KG_NAME(kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_c_ = call->buf[0];
-	kg_bf16 *restrict d_residual_ = call->buf[1];
+	const kg_bf16 *d_c_ = call->buf[0];
+	kg_bf16 *d_residual_ = call->buf[1];
 	const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

@@ -75,11 +75,11 @@ KG_DISPATCH(kg_dd4f7221_sgd_bf16)
 static void KG_NAME(kg_dd4f7221_sgd_shadow_f32)(const kg_call *call, int64_t lo, int64_t hi) {
 	const int32_t *restrict skip_ = call->buf[0];
 	float *restrict w_ = call->buf[1];
-	const float *restrict g_ = call->buf[2];
+	const float *g_ = call->buf[2];
 	const float *restrict inv_scale_ = call->buf[3];
 	const float *restrict clip_ = call->buf[4];
 	float *restrict v_ = call->buf[5];
-	float *restrict shadow_ = call->buf[6];
+	float *shadow_ = call->buf[6];
 	const kg_dd4f7221_sgd_shadow_f32_args *args = call->block;
 	(void)args;
 	const int t_ = kg_ld_i32(skip_) != 0;
@@ -120,11 +120,11 @@ static void KG_NAME(kg_dd4f7221_sgd_shadow_f32)(const kg_call *call, int64_t lo,
 static void KG_NAME(kg_dd4f7221_sgd_shadow_f16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const int32_t *restrict skip_ = call->buf[0];
 	float *restrict w_ = call->buf[1];
-	const kg_f16 *restrict g_ = call->buf[2];
+	const kg_f16 *g_ = call->buf[2];
 	const float *restrict inv_scale_ = call->buf[3];
 	const float *restrict clip_ = call->buf[4];
 	float *restrict v_ = call->buf[5];
-	kg_f16 *restrict shadow_ = call->buf[6];
+	kg_f16 *shadow_ = call->buf[6];
 	const kg_dd4f7221_sgd_shadow_f16_args *args = call->block;
 	(void)args;
 	const int t_ = kg_ld_i32(skip_) != 0;
@@ -165,11 +165,11 @@ static void KG_NAME(kg_dd4f7221_sgd_shadow_f16)(const kg_call *call, int64_t lo,
 static void KG_NAME(kg_dd4f7221_sgd_shadow_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const int32_t *restrict skip_ = call->buf[0];
 	float *restrict w_ = call->buf[1];
-	const kg_bf16 *restrict g_ = call->buf[2];
+	const kg_bf16 *g_ = call->buf[2];
 	const float *restrict inv_scale_ = call->buf[3];
 	const float *restrict clip_ = call->buf[4];
 	float *restrict v_ = call->buf[5];
-	kg_bf16 *restrict shadow_ = call->buf[6];
+	kg_bf16 *shadow_ = call->buf[6];
 	const kg_dd4f7221_sgd_shadow_bf16_args *args = call->block;
 	(void)args;
 	const int t_ = kg_ld_i32(skip_) != 0;

@@ -186,8 +186,8 @@ static void KG_NAME(kg_dd4f7221_sum_sq_bf16_1)(const kg_call *call, int64_t lo, 
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_sum_sq_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
-	const float *restrict x_ = call->buf[1];
-	float *restrict d_x_ = call->buf[2];
+	const float *x_ = call->buf[1];
+	float *d_x_ = call->buf[2];
 	const kg_dd4f7221_sum_sq_grad_f32_args *args = call->block;
 	(void)args;
 	const float t_ = 2.0f * kg_ld_f32(d_y_);
@@ -207,8 +207,8 @@ static void KG_NAME(kg_dd4f7221_sum_sq_grad_f32)(const kg_call *call, int64_t lo
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_sum_sq_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
-	const kg_f16 *restrict x_ = call->buf[1];
-	kg_f16 *restrict d_x_ = call->buf[2];
+	const kg_f16 *x_ = call->buf[1];
+	kg_f16 *d_x_ = call->buf[2];
 	const kg_dd4f7221_sum_sq_grad_f16_args *args = call->block;
 	(void)args;
 	const float t_ = 2.0f * kg_ld_f32(d_y_);
@@ -228,8 +228,8 @@ static void KG_NAME(kg_dd4f7221_sum_sq_grad_f16)(const kg_call *call, int64_t lo
 // map kernel for d_x.
 static void KG_NAME(kg_dd4f7221_sum_sq_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
-	const kg_bf16 *restrict x_ = call->buf[1];
-	kg_bf16 *restrict d_x_ = call->buf[2];
+	const kg_bf16 *x_ = call->buf[1];
+	kg_bf16 *d_x_ = call->buf[2];
 	const kg_dd4f7221_sum_sq_grad_bf16_args *args = call->block;
 	(void)args;
 	const float t_ = 2.0f * kg_ld_f32(d_y_);

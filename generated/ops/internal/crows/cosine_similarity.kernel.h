@@ -296,11 +296,11 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_bf16)(const kg_call *call, int
 
 // rows kernel for d_a, d_b.
 static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict a_ = call->buf[0];
-	const float *restrict b_ = call->buf[1];
+	const float *a_ = call->buf[0];
+	const float *b_ = call->buf[1];
 	const float *restrict d_y_ = call->buf[2];
-	float *restrict d_a_ = call->buf[3];
-	float *restrict d_b_ = call->buf[4];
+	float *d_a_ = call->buf[3];
+	float *d_b_ = call->buf[4];
 	const kg_dd4f7221_cosine_similarity_grad_f32_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -404,11 +404,11 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_f32)(const kg_call *call,
 
 // rows kernel for d_a, d_b.
 static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict a_ = call->buf[0];
-	const kg_f16 *restrict b_ = call->buf[1];
+	const kg_f16 *a_ = call->buf[0];
+	const kg_f16 *b_ = call->buf[1];
 	const kg_f16 *restrict d_y_ = call->buf[2];
-	kg_f16 *restrict d_a_ = call->buf[3];
-	kg_f16 *restrict d_b_ = call->buf[4];
+	kg_f16 *d_a_ = call->buf[3];
+	kg_f16 *d_b_ = call->buf[4];
 	const kg_dd4f7221_cosine_similarity_grad_f16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
@@ -512,11 +512,11 @@ static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_f16)(const kg_call *call,
 
 // rows kernel for d_a, d_b.
 static void KG_NAME(kg_dd4f7221_cosine_similarity_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict a_ = call->buf[0];
-	const kg_bf16 *restrict b_ = call->buf[1];
+	const kg_bf16 *a_ = call->buf[0];
+	const kg_bf16 *b_ = call->buf[1];
 	const kg_bf16 *restrict d_y_ = call->buf[2];
-	kg_bf16 *restrict d_a_ = call->buf[3];
-	kg_bf16 *restrict d_b_ = call->buf[4];
+	kg_bf16 *d_a_ = call->buf[3];
+	kg_bf16 *d_b_ = call->buf[4];
 	const kg_dd4f7221_cosine_similarity_grad_bf16_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {

@@ -54,8 +54,8 @@ KG_DISPATCH(kg_dd4f7221_l2_normalize_grad_bf16)
 
 // rows kernel for y.
 static void KG_NAME(kg_dd4f7221_l2_normalize_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict y_ = call->buf[1];
+	const float *x_ = call->buf[0];
+	float *y_ = call->buf[1];
 	const kg_dd4f7221_l2_normalize_f32_args *args = call->block;
 	(void)args;
 	const float t_ = args->eps_;
@@ -110,8 +110,8 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_f32)(const kg_call *call, int64_t l
 
 // rows kernel for y.
 static void KG_NAME(kg_dd4f7221_l2_normalize_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	kg_f16 *restrict y_ = call->buf[1];
+	const kg_f16 *x_ = call->buf[0];
+	kg_f16 *y_ = call->buf[1];
 	const kg_dd4f7221_l2_normalize_f16_args *args = call->block;
 	(void)args;
 	const float t_ = args->eps_;
@@ -166,8 +166,8 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_f16)(const kg_call *call, int64_t l
 
 // rows kernel for y.
 static void KG_NAME(kg_dd4f7221_l2_normalize_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	kg_bf16 *restrict y_ = call->buf[1];
+	const kg_bf16 *x_ = call->buf[0];
+	kg_bf16 *y_ = call->buf[1];
 	const kg_dd4f7221_l2_normalize_bf16_args *args = call->block;
 	(void)args;
 	const float t_ = args->eps_;
@@ -222,9 +222,9 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_bf16)(const kg_call *call, int64_t 
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_l2_normalize_grad_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict d_y_ = call->buf[1];
-	float *restrict d_x_ = call->buf[2];
+	const float *x_ = call->buf[0];
+	const float *d_y_ = call->buf[1];
+	float *d_x_ = call->buf[2];
 	const kg_dd4f7221_l2_normalize_grad_f32_args *args = call->block;
 	(void)args;
 	const float t_ = args->eps_;
@@ -306,9 +306,9 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_grad_f32)(const kg_call *call, int6
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_l2_normalize_grad_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const kg_f16 *restrict d_y_ = call->buf[1];
-	kg_f16 *restrict d_x_ = call->buf[2];
+	const kg_f16 *x_ = call->buf[0];
+	const kg_f16 *d_y_ = call->buf[1];
+	kg_f16 *d_x_ = call->buf[2];
 	const kg_dd4f7221_l2_normalize_grad_f16_args *args = call->block;
 	(void)args;
 	const float t_ = args->eps_;
@@ -390,9 +390,9 @@ static void KG_NAME(kg_dd4f7221_l2_normalize_grad_f16)(const kg_call *call, int6
 
 // rows kernel for d_x.
 static void KG_NAME(kg_dd4f7221_l2_normalize_grad_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const kg_bf16 *restrict d_y_ = call->buf[1];
-	kg_bf16 *restrict d_x_ = call->buf[2];
+	const kg_bf16 *x_ = call->buf[0];
+	const kg_bf16 *d_y_ = call->buf[1];
+	kg_bf16 *d_x_ = call->buf[2];
 	const kg_dd4f7221_l2_normalize_grad_bf16_args *args = call->block;
 	(void)args;
 	const float t_ = args->eps_;

@@ -75,10 +75,10 @@ KG_DISPATCH(kg_dd4f7221_layernorm_grad_bf16_2)
 
 // rows kernel for y, mean, rstd.
 static void KG_NAME(kg_dd4f7221_layernorm_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
+	const float *x_ = call->buf[0];
 	const float *restrict gamma_ = call->buf[1];
 	const float *restrict beta_ = call->buf[2];
-	float *restrict y_ = call->buf[3];
+	float *y_ = call->buf[3];
 	float *restrict mean_ = call->buf[4];
 	float *restrict rstd_ = call->buf[5];
 	const kg_dd4f7221_layernorm_f32_args *args = call->block;
@@ -161,10 +161,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_f32)(const kg_call *call, int64_t lo, 
 
 // rows kernel for y, mean, rstd.
 static void KG_NAME(kg_dd4f7221_layernorm_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
+	const kg_f16 *x_ = call->buf[0];
 	const kg_f16 *restrict gamma_ = call->buf[1];
 	const kg_f16 *restrict beta_ = call->buf[2];
-	kg_f16 *restrict y_ = call->buf[3];
+	kg_f16 *y_ = call->buf[3];
 	float *restrict mean_ = call->buf[4];
 	float *restrict rstd_ = call->buf[5];
 	const kg_dd4f7221_layernorm_f16_args *args = call->block;
@@ -247,10 +247,10 @@ static void KG_NAME(kg_dd4f7221_layernorm_f16)(const kg_call *call, int64_t lo, 
 
 // rows kernel for y, mean, rstd.
 static void KG_NAME(kg_dd4f7221_layernorm_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
+	const kg_bf16 *x_ = call->buf[0];
 	const kg_bf16 *restrict gamma_ = call->buf[1];
 	const kg_bf16 *restrict beta_ = call->buf[2];
-	kg_bf16 *restrict y_ = call->buf[3];
+	kg_bf16 *y_ = call->buf[3];
 	float *restrict mean_ = call->buf[4];
 	float *restrict rstd_ = call->buf[5];
 	const kg_dd4f7221_layernorm_bf16_args *args = call->block;
@@ -333,13 +333,13 @@ static void KG_NAME(kg_dd4f7221_layernorm_bf16)(const kg_call *call, int64_t lo,
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	const float *restrict d_y_ = call->buf[1];
+	const float *x_ = call->buf[0];
+	const float *d_y_ = call->buf[1];
 	const float *restrict gamma_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	float *restrict d_gamma_reduced_block_ = call->buf[4];
 	float *restrict d_beta_reduced_block_ = call->buf[5];
-	float *restrict d_x_ = call->buf[6];
+	float *d_x_ = call->buf[6];
 	const kg_dd4f7221_layernorm_grad_f32_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_D_;
@@ -523,13 +523,13 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f32_2)(const kg_call *call, int64
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	const kg_f16 *restrict d_y_ = call->buf[1];
+	const kg_f16 *x_ = call->buf[0];
+	const kg_f16 *d_y_ = call->buf[1];
 	const kg_f16 *restrict gamma_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	float *restrict d_gamma_reduced_block_ = call->buf[4];
 	float *restrict d_beta_reduced_block_ = call->buf[5];
-	kg_f16 *restrict d_x_ = call->buf[6];
+	kg_f16 *d_x_ = call->buf[6];
 	const kg_dd4f7221_layernorm_grad_f16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_D_;
@@ -713,13 +713,13 @@ static void KG_NAME(kg_dd4f7221_layernorm_grad_f16_2)(const kg_call *call, int64
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_layernorm_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	const kg_bf16 *restrict d_y_ = call->buf[1];
+	const kg_bf16 *x_ = call->buf[0];
+	const kg_bf16 *d_y_ = call->buf[1];
 	const kg_bf16 *restrict gamma_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	float *restrict d_gamma_reduced_block_ = call->buf[4];
 	float *restrict d_beta_reduced_block_ = call->buf[5];
-	kg_bf16 *restrict d_x_ = call->buf[6];
+	kg_bf16 *d_x_ = call->buf[6];
 	const kg_dd4f7221_layernorm_grad_bf16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_D_;

@@ -72,9 +72,9 @@ KG_DISPATCH(kg_dd4f7221_rmsnorm_grad_bf16_2)
 
 // rows kernel for y, rstd.
 static void KG_NAME(kg_dd4f7221_rmsnorm_f32)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
+	const float *x_ = call->buf[0];
 	const float *restrict gamma_ = call->buf[1];
-	float *restrict y_ = call->buf[2];
+	float *y_ = call->buf[2];
 	float *restrict rstd_ = call->buf[3];
 	const kg_dd4f7221_rmsnorm_f32_args *args = call->block;
 	(void)args;
@@ -131,9 +131,9 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f32)(const kg_call *call, int64_t lo, in
 
 // rows kernel for y, rstd.
 static void KG_NAME(kg_dd4f7221_rmsnorm_f16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
+	const kg_f16 *x_ = call->buf[0];
 	const kg_f16 *restrict gamma_ = call->buf[1];
-	kg_f16 *restrict y_ = call->buf[2];
+	kg_f16 *y_ = call->buf[2];
 	float *restrict rstd_ = call->buf[3];
 	const kg_dd4f7221_rmsnorm_f16_args *args = call->block;
 	(void)args;
@@ -190,9 +190,9 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_f16)(const kg_call *call, int64_t lo, in
 
 // rows kernel for y, rstd.
 static void KG_NAME(kg_dd4f7221_rmsnorm_bf16)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
+	const kg_bf16 *x_ = call->buf[0];
 	const kg_bf16 *restrict gamma_ = call->buf[1];
-	kg_bf16 *restrict y_ = call->buf[2];
+	kg_bf16 *y_ = call->buf[2];
 	float *restrict rstd_ = call->buf[3];
 	const kg_dd4f7221_rmsnorm_bf16_args *args = call->block;
 	(void)args;
@@ -249,12 +249,12 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_bf16)(const kg_call *call, int64_t lo, i
 
 // rows kernel for d_gamma_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict d_y_ = call->buf[0];
+	const float *d_y_ = call->buf[0];
 	const float *restrict gamma_ = call->buf[1];
-	const float *restrict x_ = call->buf[2];
+	const float *x_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	float *restrict d_gamma_reduced_block_ = call->buf[4];
-	float *restrict d_x_ = call->buf[5];
+	float *d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_f32_1_args *args = call->block;
 	(void)args;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
@@ -377,12 +377,12 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_2)(const kg_call *call, int64_t
 
 // rows kernel for d_gamma_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict d_y_ = call->buf[0];
+	const kg_f16 *d_y_ = call->buf[0];
 	const kg_f16 *restrict gamma_ = call->buf[1];
-	const kg_f16 *restrict x_ = call->buf[2];
+	const kg_f16 *x_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	float *restrict d_gamma_reduced_block_ = call->buf[4];
-	kg_f16 *restrict d_x_ = call->buf[5];
+	kg_f16 *d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_f16_1_args *args = call->block;
 	(void)args;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
@@ -505,12 +505,12 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_2)(const kg_call *call, int64_t
 
 // rows kernel for d_gamma_reduced_block, d_x.
 static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict d_y_ = call->buf[0];
+	const kg_bf16 *d_y_ = call->buf[0];
 	const kg_bf16 *restrict gamma_ = call->buf[1];
-	const kg_bf16 *restrict x_ = call->buf[2];
+	const kg_bf16 *x_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	float *restrict d_gamma_reduced_block_ = call->buf[4];
-	kg_bf16 *restrict d_x_ = call->buf[5];
+	kg_bf16 *d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_bf16_1_args *args = call->block;
 	(void)args;
 	const float t_9_ = (float)kgi_max(args->size_D_, 1);
