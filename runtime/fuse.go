@@ -261,7 +261,7 @@ func (m *match) apply() bool {
 		}
 	}
 	fused, ok := p.newStep(root, m.Op, types, given)
-	if !ok || !p.extents(&fused, m.leaf, nil) {
+	if !ok || !p.extents(&fused, m.leaf, nil) || !m.pays(&fused) {
 		return false
 	}
 	var back step
@@ -305,6 +305,29 @@ func (m *match) apply() bool {
 	back.forward = at
 	p.steps[m.grads[m.last()]] = back
 	return true
+}
+
+// fewFlops is how many operations for each byte that is moved make a fused product
+// on the CPU worth its while: measured with 2 threads, matmul_bias_gelu is an eighth
+// faster than its parts up to a depth of 128, and as fast as they are from 256 on.
+const fewFlops = 48
+
+// pays reports whether the fused call takes less time than the calls. It saves writing
+// and reading what lies between them, which a CPU hardly notices beside a deep product.
+func (m *match) pays(fused *step) bool {
+	if m.p.r.d.Name() != "cpu" {
+		return true
+	}
+	bytes := int64(0)
+	for k := range m.last() {
+		s := m.step(k)
+		for o := range s.nOut {
+			if m.given(k, o) < 0 {
+				bytes += 2 * m.p.value(s, s.nIn+o).bytes()
+			}
+		}
+	}
+	return m.p.flops(fused) <= fewFlops*bytes
 }
 
 // gradient returns the step that computes the gradient of the fused call, whose

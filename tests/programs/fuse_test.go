@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,4 +102,26 @@ func inTurn(b *testing.B, runs ...func() time.Duration) (median [2]time.Duration
 		median[i] = times[i][len(times[i])/2]
 	}
 	return median
+}
+
+// A product is fused with what follows it where that saves time: where it is short.
+func TestFusesShortProducts(t *testing.T) {
+	d := open(t)
+	if d.Reference() {
+		return
+	}
+	for depth, fused := range map[int]bool{64: true, 512: false} {
+		some := func(i int) float32 { return float32(i%13)/13 - 0.5 }
+		x, w, bias := values(t, d, some, 256, depth), values(t, d, some, depth, 256), values(t, d, some, 256)
+		b := d.Batch("depth")
+		b.Keep(ops.GELUDeferred(b, ops.MatMulBiasNNDeferred(b, x, w, bias)))
+		text, err := b.Explain()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text, "matmul_bias_gelu"); got != fused {
+			t.Errorf("depth %d: fused %v, want %v\n%s", depth, got, fused, text)
+		}
+		b.Discard()
+	}
 }
