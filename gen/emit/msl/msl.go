@@ -3,8 +3,8 @@ package msl
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
+	"github.com/kernelgen/kgen/gen/emit/gpu"
 	"github.com/kernelgen/kgen/gen/ir"
 )
 
@@ -21,10 +21,10 @@ type File struct {
 // Emit renders f. The error names the kernel and what it holds that MSL cannot
 // express.
 func Emit(f *File) ([]byte, error) {
-	used := &helpers{}
+	used := gpu.NewHelpers(prelude)
 	var kernels bytes.Buffer
 	for _, k := range f.Kernels {
-		text, err := emitKernel(k, used)
+		text, err := gpu.Kernel(dialect, used, k)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Spec, err)
 		}
@@ -36,28 +36,15 @@ func Emit(f *File) ([]byte, error) {
 	for _, text := range []string{f.Doc, f.Source} {
 		if text != "" {
 			b.WriteByte('\n')
-			comment(&b, text)
+			gpu.Comment(&b, text)
 		}
 	}
 	b.WriteString("\n#include <metal_stdlib>\n#pragma METAL fp math_mode(safe)\nusing namespace metal;\n")
 	fmt.Fprintf(&b, "\nconstant ulong kg_spec_hash = %#016xul;\n", f.Hash)
-	for _, text := range used.texts() {
+	for _, text := range used.Texts() {
 		b.WriteByte('\n')
 		b.WriteString(text)
 	}
 	b.Write(kernels.Bytes())
 	return b.Bytes(), nil
-}
-
-// comment writes text as comment lines of at most 80 columns.
-func comment(b *bytes.Buffer, text string) {
-	line := "//"
-	for word := range strings.FieldsSeq(text) {
-		if len(line)+1+len(word) > 80 && line != "//" {
-			b.WriteString(line + "\n")
-			line = "//"
-		}
-		line += " " + word
-	}
-	b.WriteString(line + "\n")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kernelgen/kgen/gen/emit/gpu"
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/ir"
 )
@@ -24,9 +25,9 @@ type RawFile struct {
 // EmitRaw renders f: the source, byte for byte, once for each instance in a
 // namespace of its own, and the kernels that call its functions.
 func EmitRaw(f *RawFile) ([]byte, error) {
-	used := &helpers{}
+	used := gpu.NewHelpers(prelude)
 	for _, name := range []string{"kg_fault", "kg_fault_set", "kg_from_bf16", "kg_to_bf16"} {
-		used.need(name)
+		used.Need(name)
 	}
 	r := &rawPrinter{file: f}
 	// The helpers come first, but which are needed is known last.
@@ -44,12 +45,12 @@ func EmitRaw(f *RawFile) ([]byte, error) {
 	for _, text := range []string{f.Doc, f.Source} {
 		if text != "" {
 			r.b.WriteByte('\n')
-			comment(&r.b, text)
+			gpu.Comment(&r.b, text)
 		}
 	}
 	r.b.WriteString("\n#include <metal_stdlib>\n#pragma METAL fp math_mode(safe)\nusing namespace metal;\n")
 	fmt.Fprintf(&r.b, "\nconstant ulong kg_spec_hash = %#016xul;\n", f.Hash)
-	for _, text := range used.texts() {
+	for _, text := range used.Texts() {
 		r.b.WriteByte('\n')
 		r.b.WriteString(text)
 	}
@@ -143,10 +144,10 @@ func rawFields(x *ir.Raw) []rawField {
 		if t.Write {
 			qual = "device "
 		}
-		list = append(list, rawField{qual + storage(t.Type) + " *", t.Name, mangle(t.Name)})
+		list = append(list, rawField{qual + storage(t.Type) + " *", t.Name, gpu.Mangle(t.Name)})
 	}
 	for _, q := range f.Fields {
-		typ, value := elemTypes[q.Type], "args."+mangle(q.Name)
+		typ, value := dialect.Elem[q.Type], "args."+gpu.Mangle(q.Name)
 		if q.Type == ir.I64 {
 			value = "int(" + value + ")"
 		}
@@ -157,7 +158,7 @@ func rawFields(x *ir.Raw) []rawField {
 	}
 	for _, l := range x.Launches {
 		for _, a := range l.SIMT.Arrays {
-			list = append(list, rawField{"threadgroup " + elemTypes[a.Type] + " *", a.Name, mangle(a.Name)})
+			list = append(list, rawField{"threadgroup " + dialect.Elem[a.Type] + " *", a.Name, gpu.Mangle(a.Name)})
 		}
 	}
 	return append(list, rawField{"device kg_fault *", "fault", "fault"})
@@ -165,25 +166,21 @@ func rawFields(x *ir.Raw) []rawField {
 
 // rawKernel writes the entry point of a launch, which calls the function of the
 // source.
-func rawKernel(x *ir.Raw, l ir.RawLaunch, used *helpers) (string, error) {
-	p := &printer{f: l.SIMT, fields: fieldNames(l.SIMT.Fields), used: used, raw: true}
-	p.block()
-	p.signature()
-	p.depth++
-	p.prologue()
-	p.line("%s::Args source;", namespace(x))
-	own := map[string]bool{}
-	for _, a := range l.SIMT.Arrays {
-		own[mangle(a.Name)] = true
-	}
-	for _, f := range rawFields(x) {
-		if strings.HasPrefix(f.typ, "threadgroup ") && !own[f.value] {
-			continue // another launch has it
+func rawKernel(x *ir.Raw, l ir.RawLaunch, used *gpu.Helpers) (string, error) {
+	p := gpu.NewPrinter(dialect, used, l.SIMT)
+	p.Raw = true
+	return p.Function(func() {
+		p.Line("%s::Args source;", namespace(x))
+		own := map[string]bool{}
+		for _, a := range l.SIMT.Arrays {
+			own[gpu.Mangle(a.Name)] = true
 		}
-		p.line("source.%s = %s;", f.name, f.value)
-	}
-	p.line("%s::%s(source);", namespace(x), l.Name)
-	p.depth--
-	p.line("}")
-	return p.b.String(), p.err
+		for _, f := range rawFields(x) {
+			if strings.HasPrefix(f.typ, "threadgroup ") && !own[f.value] {
+				continue // another launch has it
+			}
+			p.Line("source.%s = %s;", f.name, f.value)
+		}
+		p.Line("%s::%s(source);", namespace(x), l.Name)
+	})
 }

@@ -1,4 +1,4 @@
-package msl
+package gpu
 
 import "github.com/kernelgen/kgen/gen/ir"
 

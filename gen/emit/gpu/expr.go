@@ -1,4 +1,4 @@
-package msl
+package gpu
 
 import (
 	"fmt"
@@ -28,13 +28,13 @@ const (
 )
 
 // expr is the text of e.
-func (p *printer) expr(e ir.Expr) string {
+func (p *Printer) expr(e ir.Expr) string {
 	s, _ := p.text(e)
 	return s
 }
 
 // at is the text of e as an operand that must bind at least as tightly as prec.
-func (p *printer) at(e ir.Expr, prec int) string {
+func (p *Printer) at(e ir.Expr, prec int) string {
 	s, got := p.text(e)
 	if got < prec {
 		return "(" + s + ")"
@@ -43,26 +43,26 @@ func (p *printer) at(e ir.Expr, prec int) string {
 }
 
 // text is the text of e and how tightly it binds.
-func (p *printer) text(e ir.Expr) (string, int) {
+func (p *Printer) text(e ir.Expr) (string, int) {
 	if e.Type().Vec {
-		p.fail("vector value %T", e)
+		p.Fail("vector value %T", e)
 		return "", precAtom
 	}
 	switch e := e.(type) {
 	case *ir.Lit:
-		return literal(e)
+		return p.literal(e)
 	case *ir.Ref:
-		return mangle(e.V.Name), precAtom
+		return Mangle(e.V.Name), precAtom
 	case *ir.Get:
 		id := p.fields[e.F]
 		if e.F.Type == ir.I64 {
 			return id, precAtom
 		}
-		return "args." + id, precAtom
+		return p.Args + id, precAtom
 	case *ir.At:
 		return p.element(e.A, e.I), precAtom
 	case *ir.Here:
-		return position(e.ID), precAtom
+		return p.position(e.ID), precAtom
 	case *ir.Un:
 		return p.unary(e)
 	case *ir.Bin:
@@ -78,42 +78,28 @@ func (p *printer) text(e ir.Expr) (string, int) {
 	case *ir.Horizontal:
 		return p.horizontal(e), precAtom
 	case *ir.Shuffle:
-		return fmt.Sprintf("simd_shuffle_xor(%s, ushort(%d))", p.expr(e.X), e.Mask), precAtom
+		return fmt.Sprintf(p.Shuffle, p.expr(e.X), e.Mask), precAtom
 	case *ir.Better:
 		return p.better(e)
 	}
-	p.fail("expression %T", e)
+	p.Fail("expression %T", e)
 	return "", precAtom
 }
 
-func (p *printer) valueType(t ir.Type) string {
+func (p *Printer) valueType(t ir.Type) string {
 	if t.Vec {
-		p.fail("vector variable")
+		p.Fail("vector variable")
 	}
-	return elemTypes[t.Elem]
+	return p.Elem[t.Elem]
 }
 
-func (p *printer) element(a *ir.Array, i ir.Expr) string {
-	return fmt.Sprintf("%s[%s]", mangle(a.Name), p.expr(i))
+func (p *Printer) element(a *ir.Array, i ir.Expr) string {
+	return fmt.Sprintf("%s[%s]", Mangle(a.Name), p.expr(i))
 }
 
-func position(id ir.ID) string {
-	switch id {
-	case ir.GroupX:
-		return "int(group.x)"
-	case ir.GroupY:
-		return "int(group.y)"
-	case ir.GroupZ:
-		return "int(group.z)"
-	case ir.Lane:
-		return "int(lane)"
-	case ir.SIMDGroup:
-		return "int(simd)"
-	}
-	return "int(tid)"
-}
+func (p *Printer) position(id ir.ID) string { return "int(" + p.Positions[id] + ")" }
 
-func literal(l *ir.Lit) (string, int) {
+func (p *Printer) literal(l *ir.Lit) (string, int) {
 	s := ""
 	switch l.T.Elem {
 	case ir.F32:
@@ -123,7 +109,7 @@ func literal(l *ir.Lit) (string, int) {
 	case ir.U32:
 		return fmt.Sprintf("%du", uint32(l.I)), precAtom
 	case ir.U64:
-		return fmt.Sprintf("%dul", uint64(l.I)), precAtom
+		return fmt.Sprintf("%d%s", uint64(l.I), p.U64Suffix), precAtom
 	default:
 		if l.I == math.MinInt32 { // its digits alone are a long
 			return "(-2147483647 - 1)", precAtom
@@ -154,7 +140,7 @@ func float(x float64) string {
 	return s + "f"
 }
 
-func (p *printer) unary(e *ir.Un) (string, int) {
+func (p *Printer) unary(e *ir.Un) (string, int) {
 	if e.Op == ir.Neg && p.data.has(e) {
 		return p.helper(wrapping[ir.Neg], e.X), precAtom
 	}
@@ -203,7 +189,7 @@ var logical = map[ir.Op]operator{
 	ir.Xor: {"!=", precEqual, precShift, precShift},
 }
 
-func (p *printer) binary(e *ir.Bin) (string, int) {
+func (p *Printer) binary(e *ir.Bin) (string, int) {
 	elem := e.X.Type().Elem
 	if elem != ir.F32 && (e.Op == ir.Div || e.Op == ir.Rem) {
 		return p.floored(e), precAtom
@@ -219,31 +205,40 @@ func (p *printer) binary(e *ir.Bin) (string, int) {
 		}
 	}
 	if !ok {
-		p.fail("operator %s on %s", e.Op, e.X.Type())
+		p.Fail("operator %s on %s", e.Op, e.X.Type())
 	}
 	return p.at(e.X, op.leftMin) + " " + op.text + " " + p.at(e.Y, op.rightMin), op.prec
 }
 
 // floored is the division of integers, and its remainder, that rounds down.
-func (p *printer) floored(e *ir.Bin) string {
+func (p *Printer) floored(e *ir.Bin) string {
+	words := map[ir.Elem]string{ir.U32: "uint", ir.U64: "ulong"}
 	name := "kg_floor_div"
 	if e.Op == ir.Rem {
 		name = "kg_floor_mod"
 	}
 	switch e.X.Type().Elem {
 	case ir.U32, ir.U64:
-		name = strings.Replace(name, "floor", elemTypes[e.X.Type().Elem], 1)
+		name = strings.Replace(name, "floor", words[e.X.Type().Elem], 1)
 	}
 	return p.helper(name, e.X, e.Y)
 }
 
+// convertTo is the text of a conversion by a type or a function of the prelude.
+func (p *Printer) convertTo(name, x string) string {
+	if strings.HasPrefix(name, "kg_") {
+		p.Need(name)
+	}
+	return name + "(" + x + ")"
+}
+
 // helper is a call of a prelude function.
-func (p *printer) helper(name string, args ...ir.Expr) string {
-	p.used.need(name)
+func (p *Printer) helper(name string, args ...ir.Expr) string {
+	p.Need(name)
 	return p.apply(name, args...)
 }
 
-func (p *printer) apply(name string, args ...ir.Expr) string {
+func (p *Printer) apply(name string, args ...ir.Expr) string {
 	texts := make([]string, len(args))
 	for i, a := range args {
 		texts[i] = p.expr(a)
@@ -251,43 +246,41 @@ func (p *printer) apply(name string, args ...ir.Expr) string {
 	return name + "(" + strings.Join(texts, ", ") + ")"
 }
 
-func (p *printer) choice(e *ir.Select) (string, int) {
+func (p *Printer) choice(e *ir.Select) (string, int) {
 	if c, ok := e.C.(*ir.Bin); ok && c.Op == ir.Lt && c.X == e.A && c.Y == e.B && e.A.Type().Elem == ir.I64 {
 		return p.apply("min", e.A, e.B), precAtom
 	}
 	return p.at(e.C, precOr) + " ? " + p.at(e.A, precOr) + " : " + p.at(e.B, precChoice), precChoice
 }
 
-func (p *printer) convert(e *ir.Conv) (string, int) {
+func (p *Printer) convert(e *ir.Conv) (string, int) {
 	from, to := e.X.Type().Elem, e.T.Elem
 	switch {
 	case e.Round == expr.F16:
-		return fmt.Sprintf("float(half(%s))", p.expr(e.X)), precAtom
+		return p.convertTo(p.FromF16, p.convertTo(p.ToF16, p.expr(e.X))), precAtom
 	case e.Round == expr.BF16:
-		p.used.need("kg_from_bf16")
-		return fmt.Sprintf("kg_from_bf16(%s)", p.helper("kg_to_bf16", e.X)), precAtom
-	case elemTypes[from] == elemTypes[to]:
+		return p.convertTo("kg_from_bf16", p.convertTo("kg_to_bf16", p.expr(e.X))), precAtom
+	case p.Elem[from] == p.Elem[to]:
 		return p.text(e.X)
 	case to == ir.Bool:
 		return p.at(e.X, precShift) + " != 0", precEqual
-	case from == ir.F32 && elemTypes[to] == "int":
+	case from == ir.F32 && p.Elem[to] == "int":
 		return p.helper("kg_to_int", e.X), precAtom
 	}
-	return p.apply(elemTypes[to], e.X), precAtom
+	return p.apply(p.Elem[to], e.X), precAtom
 }
 
 // load is an element as a value, or what stands for it where it may not be read.
-func (p *printer) load(e *ir.Load) (string, int) {
+func (p *Printer) load(e *ir.Load) (string, int) {
 	if e.Stride != nil || e.N != nil {
-		p.fail("a vector load")
+		p.Fail("a vector load")
 	}
-	s := fmt.Sprintf("%s[%s]", mangle(e.B.Name), p.expr(e.Off))
+	s := fmt.Sprintf("%s[%s]", Mangle(e.B.Name), p.expr(e.Off))
 	switch e.B.Type {
 	case expr.F16:
-		s = "float(" + s + ")"
+		s = p.convertTo(p.FromF16, s)
 	case expr.BF16:
-		p.used.need("kg_from_bf16")
-		s = "kg_from_bf16(" + s + ")"
+		s = p.convertTo("kg_from_bf16", s)
 	case expr.U8:
 		s = "int(" + s + ")"
 	}
@@ -298,7 +291,7 @@ func (p *printer) load(e *ir.Load) (string, int) {
 }
 
 // better is whether X takes the place of Best; a NaN does, but of another NaN.
-func (p *printer) better(e *ir.Better) (string, int) {
+func (p *Printer) better(e *ir.Better) (string, int) {
 	if e.X.Type().Elem == ir.F32 {
 		name := "kg_above"
 		if e.Min {

@@ -1,4 +1,4 @@
-package msl
+package gpu
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"github.com/kernelgen/kgen/gen/ir"
 )
 
-// mangle turns a name of the IR into an identifier: it gets an underscore at its
+// Mangle turns a name of the IR into an identifier: it gets an underscore at its
 // end. A name that starts with one, where the implementation has words such as
 // __METAL__, gets "_u" instead. Different names stay different.
-func mangle(name string) string {
+func Mangle(name string) string {
 	if strings.HasPrefix(name, "_") {
 		return name + "_u"
 	}
@@ -24,9 +24,9 @@ func fieldNames(fields []*ir.Field) map[*ir.Field]string {
 	of := map[*ir.Field]string{}
 	taken := map[string]bool{}
 	for _, f := range fields {
-		id := mangle(f.Name)
+		id := Mangle(f.Name)
 		for i := 2; taken[id]; i++ {
-			id = fmt.Sprintf("%s%d", mangle(f.Name), i)
+			id = fmt.Sprintf("%s%d", Mangle(f.Name), i)
 		}
 		of[f], taken[id] = id, true
 	}

@@ -1,4 +1,4 @@
-package msl
+package gpu
 
 import (
 	"os"
@@ -23,7 +23,7 @@ func TestMangledNamesAreFree(t *testing.T) {
 	}
 	for w := range words {
 		for _, name := range []string{w, strings.TrimSuffix(w, "_"), strings.TrimSuffix(w, "_u")} {
-			if id := mangle(name); name != "" && words[id] {
+			if id := Mangle(name); name != "" && words[id] {
 				t.Errorf("%s becomes %s, a word of MSL", name, id)
 			}
 		}
@@ -33,7 +33,7 @@ func TestMangledNamesAreFree(t *testing.T) {
 func TestMangleKeepsNamesApart(t *testing.T) {
 	seen := map[string]string{}
 	for _, name := range []string{"x", "x_", "x__", "_x", "_x_", "_x_u", "x_u", "__x", "x_2", "x2"} {
-		id := mangle(name)
+		id := Mangle(name)
 		if other, ok := seen[id]; ok {
 			t.Errorf("%s and %s both become %s", name, other, id)
 		}
@@ -48,33 +48,6 @@ func TestFieldNames(t *testing.T) {
 	names := fieldNames([]*ir.Field{a, b})
 	if names[a] != "size_D_" || names[b] != "size_D_2" {
 		t.Errorf("names are %q and %q", names[a], names[b])
-	}
-}
-
-// Each helper of the prelude is found by its name and stands after what it uses.
-func TestPreludeOrder(t *testing.T) {
-	all := parsePrelude()
-	for i, x := range all {
-		for _, later := range all[i+1:] {
-			for word := range strings.FieldsFuncSeq(x.text, func(r rune) bool {
-				return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
-			}) {
-				if word == later.name {
-					t.Errorf("%s uses %s, which stands after it", x.name, later.name)
-				}
-			}
-		}
-	}
-}
-
-func TestEmitRefusesWhatIsNotSIMT(t *testing.T) {
-	vec := &ir.Func{Symbol: "f", Body: []ir.Stmt{&ir.Multiply{}}}
-	gap := &ir.Func{Symbol: "g", SIMT: true, Fields: []*ir.Field{{Name: "a", Type: ir.F32, Offset: 4}}}
-	for text, f := range map[string]*ir.Func{"f: is not in SIMT form": vec, "field a is at 4": gap, "statement *ir.Multiply": vec} {
-		_, err := Emit(&File{Spec: "specs/a/b.toml", Kernels: []*ir.Func{f}})
-		if err == nil || !strings.Contains(err.Error(), text) || !strings.Contains(err.Error(), "specs/a/b.toml") {
-			t.Errorf("error %v, want one with %q", err, text)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package msl
+package gpu
 
 import (
 	"fmt"
@@ -7,46 +7,42 @@ import (
 	"github.com/kernelgen/kgen/gen/ir"
 )
 
-func (p *printer) stmts(list []ir.Stmt) {
+func (p *Printer) Stmts(list []ir.Stmt) {
 	for _, s := range list {
 		p.stmt(s)
 	}
 }
 
-func (p *printer) stmt(s ir.Stmt) {
+func (p *Printer) stmt(s ir.Stmt) {
 	switch s := s.(type) {
 	case *ir.Decl:
 		qual := "const "
 		if s.V.Mut {
 			qual = ""
 		}
-		p.line("%s%s %s = %s;", qual, p.valueType(s.V.Type), mangle(s.V.Name), p.expr(s.X))
+		p.Line("%s%s %s = %s;", qual, p.valueType(s.V.Type), Mangle(s.V.Name), p.expr(s.X))
 	case *ir.Assign:
-		p.assign(mangle(s.V.Name), s.X)
+		p.assign(Mangle(s.V.Name), s.X)
 	case *ir.For:
 		p.loop(s)
 	case *ir.If:
 		p.branch(s)
 	case *ir.Store:
 		if s.Stride != nil || s.N != nil {
-			p.fail("a vector store")
+			p.Fail("a vector store")
 		}
 		p.store(s)
 	case *ir.Put:
 		p.assign(p.element(s.A, s.I), s.X)
 	case *ir.Barrier:
-		flags := "mem_flags::mem_threadgroup"
-		if s.Device {
-			flags += " | mem_flags::mem_device"
-		}
-		p.line("threadgroup_barrier(%s);", flags)
+		p.Line("%s", p.Barrier(s.Device))
 	case *ir.Fault:
-		p.used.need("kg_fault_set")
-		p.line("kg_fault_set(fault, %d, %s, %s, %s);", s.B.Arg, p.expr(s.Pos), p.expr(s.Value), p.expr(s.Bound))
+		p.Need("kg_fault_set")
+		p.Line("kg_fault_set(%s, %d, %s, %s, %s);", p.FaultArgs, s.B.Arg, p.expr(s.Pos), p.expr(s.Value), p.expr(s.Bound))
 	case *ir.Note:
-		p.line("// %s", s.Text)
+		p.Line("// %s", s.Text)
 	default:
-		p.fail("statement %T", s)
+		p.Fail("statement %T", s)
 	}
 }
 
@@ -54,18 +50,18 @@ func (p *printer) stmt(s ir.Stmt) {
 var compound = map[ir.Op]string{ir.Add: "+=", ir.Sub: "-=", ir.Mul: "*="}
 
 // assign writes target = x, shortened where x starts with the target itself.
-func (p *printer) assign(target string, x ir.Expr) {
+func (p *Printer) assign(target string, x ir.Expr) {
 	if b, ok := x.(*ir.Bin); ok && b.Type().Elem != ir.Bool {
 		if op, ok := compound[b.Op]; ok && p.expr(b.X) == target {
-			p.line("%s %s %s;", target, op, p.expr(b.Y))
+			p.Line("%s %s %s;", target, op, p.expr(b.Y))
 			return
 		}
 	}
-	p.line("%s = %s;", target, p.expr(x))
+	p.Line("%s = %s;", target, p.expr(x))
 }
 
-func (p *printer) loop(s *ir.For) {
-	v := mangle(s.V.Name)
+func (p *Printer) loop(s *ir.For) {
+	v := Mangle(s.V.Name)
 	init := ""
 	if s.From != nil {
 		init = fmt.Sprintf("int %s = %s", v, p.expr(s.From))
@@ -75,40 +71,39 @@ func (p *printer) loop(s *ir.For) {
 		step = "++" + v
 	}
 	if s.Unroll {
-		p.line("#pragma unroll")
+		p.Line("#pragma unroll")
 	}
-	p.line("for (%s; %s < %s; %s) {", init, v, p.at(s.To, precShift), step)
+	p.Line("for (%s; %s < %s; %s) {", init, v, p.at(s.To, precShift), step)
 	p.nested(s.Body)
-	p.line("}")
+	p.Line("}")
 }
 
-func (p *printer) branch(s *ir.If) {
-	p.line("if (%s) {", p.expr(s.C))
+func (p *Printer) branch(s *ir.If) {
+	p.Line("if (%s) {", p.expr(s.C))
 	p.nested(s.Then)
 	if len(s.Else) > 0 {
-		p.line("} else {")
+		p.Line("} else {")
 		p.nested(s.Else)
 	}
-	p.line("}")
+	p.Line("}")
 }
 
-func (p *printer) nested(list []ir.Stmt) {
+func (p *Printer) nested(list []ir.Stmt) {
 	p.depth++
-	p.stmts(list)
+	p.Stmts(list)
 	p.depth--
 }
 
 // store writes an element, rounded to the type of its buffer.
-func (p *printer) store(s *ir.Store) {
-	target := fmt.Sprintf("%s[%s]", mangle(s.B.Name), p.expr(s.Off))
+func (p *Printer) store(s *ir.Store) {
+	target := fmt.Sprintf("%s[%s]", Mangle(s.B.Name), p.expr(s.Off))
 	switch s.B.Type {
 	case expr.F16:
-		p.line("%s = half(%s);", target, p.expr(s.X))
+		p.Line("%s = %s;", target, p.convertTo(p.ToF16, p.expr(s.X)))
 	case expr.BF16:
-		p.used.need("kg_to_bf16")
-		p.line("%s = kg_to_bf16(%s);", target, p.expr(s.X))
+		p.Line("%s = %s;", target, p.convertTo("kg_to_bf16", p.expr(s.X)))
 	case expr.U8:
-		p.line("%s = uchar(%s);", target, p.expr(s.X))
+		p.Line("%s = %s(%s);", target, p.Byte, p.expr(s.X))
 	default:
 		p.assign(target, s.X)
 	}

@@ -1,34 +1,36 @@
-package msl
+package gpu
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// preludeText holds every helper, separated by blank lines, in an order in which
-// each stands after those that it uses.
-//
-//go:embed prelude/prelude.metal
-var preludeText string
-
 // helper is a type or function of the prelude.
 type helper struct{ name, text string }
 
-// helpers collects the helpers that a file needs.
-type helpers struct{ names []string }
+// Helpers collects the helpers that a file needs of a prelude: a text that holds
+// every helper, separated by blank lines, in an order in which each stands after
+// those that it uses.
+type Helpers struct {
+	prelude string
+	names   []string
+}
 
-func (h *helpers) need(name string) {
+// NewHelpers returns the helpers of a prelude, none of them needed yet.
+func NewHelpers(prelude string) *Helpers { return &Helpers{prelude: prelude} }
+
+// Need notes that a helper is needed.
+func (h *Helpers) Need(name string) {
 	if !slices.Contains(h.names, name) {
 		h.names = append(h.names, name)
 	}
 }
 
-// texts returns what is needed, with what that needs in turn, in the order of
+// Texts returns what is needed, with what that needs in turn, in the order of
 // the prelude.
-func (h *helpers) texts() []string {
-	all := parsePrelude()
+func (h *Helpers) Texts() []string {
+	all := parsePrelude(h.prelude)
 	needed := slices.Clone(h.names)
 	var texts []string
 	for _, x := range slices.Backward(all) {
@@ -48,12 +50,12 @@ func (h *helpers) texts() []string {
 
 // parsePrelude splits the prelude into its helpers; each is named by the first
 // word of its own that starts with kg_.
-func parsePrelude() []helper {
+func parsePrelude(text string) []helper {
 	var all []helper
-	for text := range strings.SplitSeq(strings.TrimSpace(preludeText), "\n\n") {
+	for text := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		name := firstName(text)
 		if name == "" {
-			panic(fmt.Sprintf("msl: prelude: no kg_ name in %q", text))
+			panic(fmt.Sprintf("gpu: prelude: no kg_ name in %q", text))
 		}
 		all = append(all, helper{name, text + "\n"})
 	}

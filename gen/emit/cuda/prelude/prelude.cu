@@ -1,0 +1,240 @@
+// The first bad value that a kernel of the program found: that of the first call,
+// and of those the one that stands first.
+struct kg_fault {
+	unsigned lock;
+	int set;
+	int op;
+	int tensor;
+	long long pos;
+	long long value;
+	long long bound;
+};
+
+// Sets the fault word, unless an earlier call or an earlier element did.
+__device__ __noinline__ void kg_fault_set(kg_fault *fault, int op, int tensor, long long pos, long long value, long long bound) {
+	while (atomicCAS(&fault->lock, 0u, 1u) != 0u) {
+		__nanosleep(64);
+	}
+	__threadfence();
+	volatile kg_fault *f = fault;
+	if (f->set == 0 || (f->set == 1 && f->op == op && (f->tensor > tensor || (f->tensor == tensor && f->pos > pos)))) {
+		f->set = 1;
+		f->op = op;
+		f->tensor = tensor;
+		f->pos = pos;
+		f->value = value;
+		f->bound = bound;
+	}
+	__threadfence();
+	atomicExch(&fault->lock, 0u);
+}
+
+// Whether the fault word is set.
+__device__ __forceinline__ bool kg_stopped(const kg_fault *fault) {
+	return *(const volatile int *)&fault->set != 0;
+}
+
+// A half, widened.
+__device__ __forceinline__ float kg_from_f16(unsigned short x) {
+	float r;
+	asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x));
+	return r;
+}
+
+// Rounds to nearest even.
+__device__ __forceinline__ unsigned short kg_to_f16(float x) {
+	unsigned short r;
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x));
+	return r;
+}
+
+// A bf16 is the upper half of a float.
+__device__ __forceinline__ float kg_from_bf16(unsigned short x) {
+	return __uint_as_float(unsigned(x) << 16);
+}
+
+// Rounds to nearest even; a NaN stays one.
+__device__ __forceinline__ unsigned short kg_to_bf16(float x) {
+	const unsigned bits = __float_as_uint(x);
+	if ((bits & 0x7fffffffu) > 0x7f800000u) {
+		return (unsigned short)((bits >> 16) | 0x40u);
+	}
+	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Truncates; what an int cannot hold gives its ends, NaN gives 0.
+__device__ __forceinline__ int kg_to_int(float x) {
+	return __float2int_rz(x);
+}
+
+// The sum, wrapping around.
+__device__ __forceinline__ int kg_wrap_add(int x, int y) { return int(unsigned(x) + unsigned(y)); }
+
+// The difference, wrapping around.
+__device__ __forceinline__ int kg_wrap_sub(int x, int y) { return int(unsigned(x) - unsigned(y)); }
+
+// The product, wrapping around.
+__device__ __forceinline__ int kg_wrap_mul(int x, int y) { return int(unsigned(x) * unsigned(y)); }
+
+// The negative, wrapping around.
+__device__ __forceinline__ int kg_wrap_neg(int x) { return int(0u - unsigned(x)); }
+
+// Rounds the quotient down; by zero it is 0.
+__device__ __forceinline__ int kg_floor_div(int x, int y) {
+	if (y == 0) {
+		return 0;
+	}
+	if (y == -1) {
+		return int(0u - unsigned(x));
+	}
+	const int q = x / y;
+	return q * y != x && (x < 0) != (y < 0) ? q - 1 : q;
+}
+
+// The remainder has the sign of y; by zero it is 0.
+__device__ __forceinline__ int kg_floor_mod(int x, int y) {
+	if (y == 0 || y == -1) {
+		return 0;
+	}
+	const int r = x - x / y * y;
+	return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+
+__device__ __forceinline__ unsigned kg_uint_div(unsigned x, unsigned y) {
+	return y == 0u ? 0u : x / y;
+}
+
+__device__ __forceinline__ unsigned kg_uint_mod(unsigned x, unsigned y) {
+	return y == 0u ? 0u : x % y;
+}
+
+__device__ __forceinline__ unsigned long long kg_ulong_div(unsigned long long x, unsigned long long y) {
+	return y == 0ull ? 0ull : x / y;
+}
+
+__device__ __forceinline__ unsigned long long kg_ulong_mod(unsigned long long x, unsigned long long y) {
+	return y == 0ull ? 0ull : x % y;
+}
+
+// NaN if either side is NaN, which fmaxf does not give.
+__device__ __forceinline__ float kg_max(float x, float y) {
+	return x > y || isnan(x) ? x : y;
+}
+
+// NaN if either side is NaN, which fminf does not give.
+__device__ __forceinline__ float kg_min(float x, float y) {
+	return x < y || isnan(x) ? x : y;
+}
+
+// Whether x takes the place of best in a search for the greatest value: the
+// first NaN wins.
+__device__ __forceinline__ bool kg_above(float x, float best) {
+	return x > best || (isnan(x) && !isnan(best));
+}
+
+// The same for the least value.
+__device__ __forceinline__ bool kg_below(float x, float best) {
+	return x < best || (isnan(x) && !isnan(best));
+}
+
+// The sum over the warp, the same bits in each lane.
+template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
+	for (int mask = 16; mask > 0; mask >>= 1) {
+		x += __shfl_xor_sync(0xffffffffu, x, mask);
+	}
+	return x;
+}
+
+// The product over the warp.
+template <class T> __device__ __forceinline__ T kg_simd_product(T x) {
+	for (int mask = 16; mask > 0; mask >>= 1) {
+		x *= __shfl_xor_sync(0xffffffffu, x, mask);
+	}
+	return x;
+}
+
+// The greatest value of the warp; of floats NaN if any is NaN.
+__device__ __forceinline__ float kg_simd_max(float x) {
+	for (int mask = 16; mask > 0; mask >>= 1) {
+		x = kg_max(x, __shfl_xor_sync(0xffffffffu, x, mask));
+	}
+	return x;
+}
+__device__ __forceinline__ int kg_simd_max(int x) {
+	for (int mask = 16; mask > 0; mask >>= 1) {
+		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
+	}
+	return x;
+}
+
+// The least value of the warp; of floats NaN if any is NaN.
+__device__ __forceinline__ float kg_simd_min(float x) {
+	for (int mask = 16; mask > 0; mask >>= 1) {
+		x = kg_min(x, __shfl_xor_sync(0xffffffffu, x, mask));
+	}
+	return x;
+}
+__device__ __forceinline__ int kg_simd_min(int x) {
+	for (int mask = 16; mask > 0; mask >>= 1) {
+		x = min(x, __shfl_xor_sync(0xffffffffu, x, mask));
+	}
+	return x;
+}
+
+// Whether any lane of the warp says so.
+__device__ __forceinline__ bool kg_simd_any(bool x) {
+	return __any_sync(0xffffffffu, x) != 0;
+}
+
+// Whether all lanes of the warp say so.
+__device__ __forceinline__ bool kg_simd_all(bool x) {
+	return __all_sync(0xffffffffu, x) != 0;
+}
+
+// -1, 0 or 1; NaN for NaN.
+__device__ __forceinline__ float kg_sign(float x) {
+	return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x;
+}
+__device__ __forceinline__ int kg_sign(int x) {
+	return (x > 0) - (x < 0);
+}
+
+// 1/(1+exp(-x)) without overflow.
+__device__ __forceinline__ float kg_sigmoid(float x) {
+	const float e = expf(-fabsf(x));
+	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+
+// 1/sqrt(x).
+__device__ __forceinline__ float kg_rsqrt(float x) {
+	return 1.0f / sqrtf(x);
+}
+
+// The first word of Philox4x32-10 (Salmon et al., Parallel Random Numbers: As
+// Easy as 1, 2, 3, 2011).
+__device__ __forceinline__ unsigned kg_philox(unsigned long long seed, unsigned long long counter) {
+	unsigned k0 = unsigned(seed);
+	unsigned k1 = unsigned(seed >> 32);
+	unsigned c0 = unsigned(counter);
+	unsigned c1 = unsigned(counter >> 32);
+	unsigned c2 = 0u;
+	unsigned c3 = 0u;
+	for (int i = 0; i < 10; ++i) {
+		const unsigned hi0 = __umulhi(0xD2511F53u, c0);
+		const unsigned hi2 = __umulhi(0xCD9E8D57u, c2);
+		const unsigned lo0 = 0xD2511F53u * c0;
+		const unsigned lo2 = 0xCD9E8D57u * c2;
+		c0 = hi2 ^ c1 ^ k0;
+		c1 = lo2;
+		c2 = hi0 ^ c3 ^ k1;
+		c3 = lo0;
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	return c0;
+}
+
+// A random word as a number in [0, 1).
+__device__ __forceinline__ float kg_uniform(unsigned word) {
+	return float(word >> 8) * 5.9604644775390625e-8f;
+}
