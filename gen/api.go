@@ -144,7 +144,11 @@ func (op *Op) refName(i int) string {
 
 // apiOp describes an op to the emitter of Go code.
 func (m *Module) apiOp(op *Op) *goapi.Op {
-	o := &goapi.Op{Bound: op.Bound.Op, Var: op.ident() + "Op", Fusible: op.fusible}
+	kernels := op
+	if op.home != nil {
+		kernels = op.kernel
+	}
+	o := &goapi.Op{Bound: op.Bound.Op, Var: op.ident() + "Op", Fusible: op.fusible, CUDA: kernels.hasCUDA()}
 	for i := range op.Programs {
 		if op.home != nil {
 			o.Refs = append(o.Refs, op.kernel.refName(op.instances[i]))

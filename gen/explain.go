@@ -23,6 +23,7 @@ const (
 	StagePlan Stage = "plan"
 	StageIR   Stage = "ir"
 	StageMSL  Stage = "msl"
+	StageCUDA Stage = "cuda"
 	StageC    Stage = "c"
 	StageGo   Stage = "go"
 	StageRef  Stage = "ref"
@@ -165,6 +166,8 @@ func stageOf(file string) Stage {
 	switch {
 	case path.Ext(file) == ".metal":
 		return StageMSL
+	case path.Ext(file) == ".cu":
+		return StageCUDA
 	case strings.HasSuffix(file, emitc.Ext), path.Ext(file) == ".c":
 		return StageC
 	case strings.HasSuffix(file, "_ref.go"):

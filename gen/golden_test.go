@@ -58,7 +58,7 @@ func TestGolden(t *testing.T) {
 }
 
 // golden reports whether there is a golden file for f: for typed functions,
-// tests and tables of kernels. References and kernels have theirs in the
+// tests, tables of kernels and CUDA sources. References and kernels have theirs in the
 // packages that write them.
 func golden(f out.File) bool {
 	base := path.Base(f.Path)
@@ -68,7 +68,7 @@ func golden(f out.File) bool {
 	case path.Dir(f.Path) == opsDir:
 		return path.Ext(base) == ".go" && !strings.HasSuffix(base, "_ref.go")
 	}
-	return base == "msl.go"
+	return base == "msl.go" || path.Ext(base) == ".cu"
 }
 
 // The same specs give the same bytes, wherever they lie and whenever they are

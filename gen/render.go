@@ -11,6 +11,7 @@ import (
 	"github.com/kernelgen/kgen/gen/bind"
 	"github.com/kernelgen/kgen/gen/diag"
 	emitc "github.com/kernelgen/kgen/gen/emit/c"
+	emitcuda "github.com/kernelgen/kgen/gen/emit/cuda"
 	"github.com/kernelgen/kgen/gen/emit/goapi"
 	emitmsl "github.com/kernelgen/kgen/gen/emit/msl"
 	"github.com/kernelgen/kgen/gen/ir"
@@ -112,8 +113,9 @@ func (m *Module) render(res *Result) error {
 type kernelGroup struct {
 	group   string
 	sources []goapi.CSource
-	bytes   []int // of the text of each source
-	product bool  // a kernel multiplies matrices
+	bytes   []int    // of the text of each source
+	product bool     // a kernel multiplies matrices
+	cuda    []string // specs with CUDA sources
 }
 
 // unitBytes is about how much text of kernels is compiled at once: the units of a
@@ -159,6 +161,9 @@ func (m *Module) addSource(groups []*kernelGroup, s *Spec) []*kernelGroup {
 	}
 	for _, op := range s.all() {
 		groups[i].product = groups[i].product || emitc.Multiplies(op.cFuncs())
+	}
+	if slices.ContainsFunc(s.all(), (*Op).hasCUDA) {
+		groups[i].cuda = append(groups[i].cuda, s.Name)
 	}
 	groups[i].sources = append(groups[i].sources, c)
 	file := slices.IndexFunc(s.Files, func(f out.File) bool { return path.Base(f.Path) == c.File })
@@ -227,6 +232,9 @@ func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.Fi
 		files = append(files,
 			kernelsFile(g.group, "kernels_cgo.go", goapi.KernelsCgo(pkg, g.group, g.sources)),
 			kernelsFile(g.group, "kernels_nocgo.go", goapi.KernelsNoCgo(pkg, g.group, g.sources)))
+		if len(g.cuda) > 0 {
+			files = append(files, kernelsFile(g.group, "kernels_cuda.go", goapi.KernelsCUDA(pkg, g.cuda)))
+		}
 		for name, text := range headers {
 			files = append(files, kernelsFile(g.group, name, append([]byte(out.Marker("specs")), text...)))
 		}
@@ -297,7 +305,11 @@ func (m *Module) renderKernels(s *Spec, base string) ([]out.File, error) {
 		files = append(files, shader)
 	}
 	if s.Raw == nil {
-		return files, nil
+		cuda, err := renderCUDA(s)
+		if cuda != nil {
+			files = append(files, kernelsFile(s.Group, base+".cu", cuda))
+		}
+		return files, err
 	}
 	refs, err := m.renderReference(s)
 	return append(files, append(refs, m.rawHeader(s, base))...), err
@@ -350,6 +362,26 @@ func renderMSL(s *Spec) ([]byte, error) {
 		return nil, nil
 	}
 	return emitmsl.Emit(&emitmsl.File{Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Kernels: kernels})
+}
+
+// hasCUDA reports whether the op has CUDA kernels: those of Metal in another language,
+// beside C kernels, whose package holds their source.
+func (op *Op) hasCUDA() bool {
+	return op.Programs[0].Raw == nil && op.Bound.Unlowered[bind.MSL] == nil && op.Bound.Unlowered[bind.C] == nil
+}
+
+// renderCUDA renders the CUDA source of a spec, nil when no op of it has CUDA kernels.
+func renderCUDA(s *Spec) ([]byte, error) {
+	var kernels []*ir.Func
+	for _, op := range s.all() {
+		if op.hasCUDA() {
+			kernels = append(kernels, op.Bound.MSL...)
+		}
+	}
+	if len(kernels) == 0 {
+		return nil, nil
+	}
+	return emitcuda.Emit(&emitcuda.File{Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Kernels: kernels})
 }
 
 // cFuncs returns the op's C kernels, none unless there are all.

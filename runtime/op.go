@@ -21,9 +21,10 @@ const (
 // generated functions hand them to a Batch, which is how this package runs code
 // of any module without registration.
 type Op struct {
-	Name     string // spec name, as in errors: "layernorm"
-	Hash     uint64 // of the spec
-	Built    uint64 // the hash that the C source carries, which must be the same; 0 without cgo
+	Name     string  // spec name, as in errors: "layernorm"
+	Hash     uint64  // of the spec
+	Built    uint64  // the hash that the C source carries, which must be the same; 0 without cgo
+	CUDA     *string // CUDA source of the kernels, nil where there is none
 	Axes     []Axis
 	Ins      []Arg // inputs and inouts in call order
 	Outs     []Arg // outputs; an inout's new version is not among them

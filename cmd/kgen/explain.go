@@ -8,7 +8,7 @@ import (
 
 type explainCmd struct {
 	Name   string `arg:"" help:"Name of the spec, or of a derived gradient."`
-	Target string `default:"plan" enum:"spec,plan,ir,msl,c,go,ref" help:"What to show: ${enum}."`
+	Target string `default:"plan" enum:"spec,plan,ir,msl,cuda,c,go,ref" help:"What to show: ${enum}."`
 	DType  string `name:"dtype" help:"Storage types of the type variables, such as f16 or f32/f16; the first of the spec if left out."`
 	Static string `help:"Static choices, such as nt; the first if left out."`
 }

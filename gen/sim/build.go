@@ -32,7 +32,7 @@ func Build(ctx context.Context, dir, name string, src []byte, san Sanitizer) (*P
 	if san&Thread != 0 && san != Thread {
 		return nil, fmt.Errorf("sim: build %s: the thread sanitizer does not go with %s", name, san&^Thread)
 	}
-	cc, err := compiler()
+	cc, err := Compiler()
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Build(ctx context.Context, dir, name string, src []byte, san Sanitizer) (*P
 // include/rt/dispatch.h, and so runs its kernels in the process that loads it,
 // one dispatch at a time. That process must be built with the same sanitizer.
 func Library(ctx context.Context, dir, name string, src []byte, san Sanitizer) (string, error) {
-	cc, err := compiler()
+	cc, err := Compiler()
 	if err != nil {
 		return "", err
 	}

@@ -65,7 +65,7 @@ func Judge(list []Finding) Verdict {
 // findings are ordered by place; none means that the source is accepted. name
 // is used in error texts only. The error says that the check could not be made.
 func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
-	cc, err := compiler()
+	cc, err := Compiler()
 	if err != nil {
 		return nil, err
 	}

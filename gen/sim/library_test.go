@@ -49,7 +49,7 @@ func TestLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cc, err := compiler()
+	cc, err := Compiler()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ const installHint = "install it with: apt-get install clang-19 libclang-rt-19-de
 // Tools says whether this machine can check and run Metal sources: it returns
 // nil, or an error that names what is missing and how to get it.
 func Tools() error {
-	cc, err := compiler()
+	cc, err := Compiler()
 	if err != nil {
 		return err
 	}
@@ -32,8 +32,8 @@ func Tools() error {
 	return nil
 }
 
-// compiler finds clang: clang-19 first, then any clang that is new enough.
-func compiler() (string, error) {
+// Compiler finds clang: clang-19 first, then any clang that is new enough.
+func Compiler() (string, error) {
 	names := []string{"clang-19"}
 	for v := 22; v >= minClang; v-- {
 		names = append(names, "clang-"+strconv.Itoa(v))

@@ -65,6 +65,7 @@ var absOp = runtime.Op{
 	Name:  "abs",
 	Hash:  0x9c8e1d9a92fd31b7,
 	Built: celementwise.HashOfAbs,
+	CUDA:  &celementwise.CUDAOfAbs,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -129,6 +130,7 @@ var absGradOp = runtime.Op{
 	Name:  "abs_grad",
 	Hash:  0x9c8e1d9a92fd31b7,
 	Built: celementwise.HashOfAbs,
+	CUDA:  &celementwise.CUDAOfAbs,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

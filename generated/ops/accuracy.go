@@ -50,6 +50,7 @@ var accuracyOp = runtime.Op{
 	Name:  "accuracy",
 	Hash:  0xbaa3c78b9ffa17a8,
 	Built: closs.HashOfAccuracy,
+	CUDA:  &closs.CUDAOfAccuracy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

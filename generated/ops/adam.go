@@ -146,6 +146,7 @@ var adamWithShadowOp = runtime.Op{
 	Name:  "adam",
 	Hash:  0xeacad2dd1319b7f5,
 	Built: coptim.HashOfAdam,
+	CUDA:  &coptim.CUDAOfAdam,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -225,6 +226,7 @@ var adamOp = runtime.Op{
 	Name:  "adam",
 	Hash:  0xeacad2dd1319b7f5,
 	Built: coptim.HashOfAdam,
+	CUDA:  &coptim.CUDAOfAdam,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

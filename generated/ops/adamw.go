@@ -144,6 +144,7 @@ var adamWWithShadowOp = runtime.Op{
 	Name:  "adamw",
 	Hash:  0x9bae01de535219da,
 	Built: coptim.HashOfAdamW,
+	CUDA:  &coptim.CUDAOfAdamW,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -223,6 +224,7 @@ var adamWOp = runtime.Op{
 	Name:  "adamw",
 	Hash:  0x9bae01de535219da,
 	Built: coptim.HashOfAdamW,
+	CUDA:  &coptim.CUDAOfAdamW,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -68,6 +68,7 @@ var addOp = runtime.Op{
 	Name:  "add",
 	Hash:  0xfea5ecd1f1bae966,
 	Built: celementwise.HashOfAdd,
+	CUDA:  &celementwise.CUDAOfAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -134,6 +135,7 @@ var addGradOp = runtime.Op{
 	Name:  "add_grad",
 	Hash:  0xfea5ecd1f1bae966,
 	Built: celementwise.HashOfAdd,
+	CUDA:  &celementwise.CUDAOfAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

@@ -69,6 +69,7 @@ var addBroadcast2D3DOp = runtime.Op{
 	Name:  "add_broadcast_2d_3d",
 	Hash:  0x6df827b3cddc6d48,
 	Built: celementwise.HashOfAddBroadcast2D3D,
+	CUDA:  &celementwise.CUDAOfAddBroadcast2D3D,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -136,6 +137,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 	Name:  "add_broadcast_2d_3d_grad",
 	Hash:  0x6df827b3cddc6d48,
 	Built: celementwise.HashOfAddBroadcast2D3D,
+	CUDA:  &celementwise.CUDAOfAddBroadcast2D3D,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

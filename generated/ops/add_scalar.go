@@ -66,6 +66,7 @@ var addScalarOp = runtime.Op{
 	Name:  "add_scalar",
 	Hash:  0x82df08cb91f93b58,
 	Built: celementwise.HashOfAddScalar,
+	CUDA:  &celementwise.CUDAOfAddScalar,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -133,6 +134,7 @@ var addScalarGradOp = runtime.Op{
 	Name:  "add_scalar_grad",
 	Hash:  0x82df08cb91f93b58,
 	Built: celementwise.HashOfAddScalar,
+	CUDA:  &celementwise.CUDAOfAddScalar,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -38,6 +38,7 @@ var argmaxOp = runtime.Op{
 	Name:  "argmax",
 	Hash:  0x452d4f013abba605,
 	Built: crows.HashOfArgmax,
+	CUDA:  &crows.CUDAOfArgmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -66,6 +66,7 @@ var biasAddOp = runtime.Op{
 	Name:  "bias_add",
 	Hash:  0x5c3a47ef6dc7d916,
 	Built: celementwise.HashOfBiasAdd,
+	CUDA:  &celementwise.CUDAOfBiasAdd,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},
@@ -133,6 +134,7 @@ var biasAddGradOp = runtime.Op{
 	Name:  "bias_add_grad",
 	Hash:  0x5c3a47ef6dc7d916,
 	Built: celementwise.HashOfBiasAdd,
+	CUDA:  &celementwise.CUDAOfBiasAdd,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},

@@ -39,6 +39,7 @@ var biasGradOp = runtime.Op{
 	Name:  "bias_grad",
 	Hash:  0xbac4573a937921b2,
 	Built: creduce.HashOfBiasGrad,
+	CUDA:  &creduce.CUDAOfBiasGrad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},

@@ -66,6 +66,7 @@ var castOp = runtime.Op{
 	Name:  "cast",
 	Hash:  0x4930fca2b836449c,
 	Built: clayout.HashOfCast,
+	CUDA:  &clayout.CUDAOfCast,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -208,6 +209,7 @@ var castGradOp = runtime.Op{
 	Name:  "cast_grad",
 	Hash:  0x4930fca2b836449c,
 	Built: clayout.HashOfCast,
+	CUDA:  &clayout.CUDAOfCast,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -76,6 +76,7 @@ var clampOp = runtime.Op{
 	Name:  "clamp",
 	Hash:  0x701b5c52a4336328,
 	Built: celementwise.HashOfClamp,
+	CUDA:  &celementwise.CUDAOfClamp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -148,6 +149,7 @@ var clampGradOp = runtime.Op{
 	Name:  "clamp_grad",
 	Hash:  0x701b5c52a4336328,
 	Built: celementwise.HashOfClamp,
+	CUDA:  &celementwise.CUDAOfClamp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -45,6 +45,7 @@ var clipFactorOp = runtime.Op{
 	Name:  "clip_factor",
 	Hash:  0x64558db066172b3f,
 	Built: coptim.HashOfClipFactor,
+	CUDA:  &coptim.CUDAOfClipFactor,
 	Axes:  []runtime.Axis{},
 	Ins: []runtime.Arg{
 		{Name: "norm_sq"},

@@ -74,6 +74,7 @@ var concat1Op = runtime.Op{
 	Name:  "concat",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -139,6 +140,7 @@ var concat2Op = runtime.Op{
 	Name:  "concat",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -206,6 +208,7 @@ var concat3Op = runtime.Op{
 	Name:  "concat",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -275,6 +278,7 @@ var concat4Op = runtime.Op{
 	Name:  "concat",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -346,6 +350,7 @@ var concat5Op = runtime.Op{
 	Name:  "concat",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -419,6 +424,7 @@ var concat6Op = runtime.Op{
 	Name:  "concat",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -494,6 +500,7 @@ var concat7Op = runtime.Op{
 	Name:  "concat",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -571,6 +578,7 @@ var concat8Op = runtime.Op{
 	Name:  "concat",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -662,6 +670,7 @@ var concatGrad1Op = runtime.Op{
 	Name:  "concat_grad",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -724,6 +733,7 @@ var concatGrad2Op = runtime.Op{
 	Name:  "concat_grad",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -813,6 +823,7 @@ var concatGrad3Op = runtime.Op{
 	Name:  "concat_grad",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -929,6 +940,7 @@ var concatGrad4Op = runtime.Op{
 	Name:  "concat_grad",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1072,6 +1084,7 @@ var concatGrad5Op = runtime.Op{
 	Name:  "concat_grad",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1242,6 +1255,7 @@ var concatGrad6Op = runtime.Op{
 	Name:  "concat_grad",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1439,6 +1453,7 @@ var concatGrad7Op = runtime.Op{
 	Name:  "concat_grad",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1663,6 +1678,7 @@ var concatGrad8Op = runtime.Op{
 	Name:  "concat_grad",
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
+	CUDA:  &clayout.CUDAOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},

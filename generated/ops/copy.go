@@ -63,6 +63,7 @@ var copyOp = runtime.Op{
 	Name:  "copy",
 	Hash:  0xb4ba7beac15a1aec,
 	Built: clayout.HashOfCopy,
+	CUDA:  &clayout.CUDAOfCopy,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -127,6 +128,7 @@ var copyGradOp = runtime.Op{
 	Name:  "copy_grad",
 	Hash:  0xb4ba7beac15a1aec,
 	Built: clayout.HashOfCopy,
+	CUDA:  &clayout.CUDAOfCopy,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -75,6 +75,7 @@ var cosineSimilarityOp = runtime.Op{
 	Name:  "cosine_similarity",
 	Hash:  0x5250c0457f3127f3,
 	Built: crows.HashOfCosineSimilarity,
+	CUDA:  &crows.CUDAOfCosineSimilarity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -141,6 +142,7 @@ var cosineSimilarityGradOp = runtime.Op{
 	Name:  "cosine_similarity_grad",
 	Hash:  0x5250c0457f3127f3,
 	Built: crows.HashOfCosineSimilarity,
+	CUDA:  &crows.CUDAOfCosineSimilarity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

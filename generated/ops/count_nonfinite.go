@@ -39,6 +39,7 @@ var countNonfiniteOp = runtime.Op{
 	Name:  "count_nonfinite",
 	Hash:  0xab41fa81305a6931,
 	Built: creduce.HashOfCountNonfinite,
+	CUDA:  &creduce.CUDAOfCountNonfinite,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

@@ -97,6 +97,7 @@ var crossEntropyOp = runtime.Op{
 	Name:  "cross_entropy",
 	Hash:  0xedf92fdb88bcc496,
 	Built: closs.HashOfCrossEntropy,
+	CUDA:  &closs.CUDAOfCrossEntropy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},
@@ -172,6 +173,7 @@ var crossEntropyGradOp = runtime.Op{
 	Name:  "cross_entropy_grad",
 	Hash:  0xedf92fdb88bcc496,
 	Built: closs.HashOfCrossEntropy,
+	CUDA:  &closs.CUDAOfCrossEntropy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

@@ -100,6 +100,7 @@ var crossEntropyMeanOp = runtime.Op{
 	Name:  "cross_entropy_mean",
 	Hash:  0x33ded0922592a10d,
 	Built: closs.HashOfCrossEntropyMean,
+	CUDA:  &closs.CUDAOfCrossEntropyMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},
@@ -238,6 +239,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 	Name:  "cross_entropy_mean_grad",
 	Hash:  0x33ded0922592a10d,
 	Built: closs.HashOfCrossEntropyMean,
+	CUDA:  &closs.CUDAOfCrossEntropyMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

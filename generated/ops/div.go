@@ -70,6 +70,7 @@ var divOp = runtime.Op{
 	Name:  "div",
 	Hash:  0xe61bde1c291da80c,
 	Built: celementwise.HashOfDiv,
+	CUDA:  &celementwise.CUDAOfDiv,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -136,6 +137,7 @@ var divGradOp = runtime.Op{
 	Name:  "div_grad",
 	Hash:  0xe61bde1c291da80c,
 	Built: celementwise.HashOfDiv,
+	CUDA:  &celementwise.CUDAOfDiv,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

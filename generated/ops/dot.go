@@ -71,6 +71,7 @@ var dotOp = runtime.Op{
 	Name:  "dot",
 	Hash:  0x7fc81e5554baefba,
 	Built: creduce.HashOfDot,
+	CUDA:  &creduce.CUDAOfDot,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -167,6 +168,7 @@ var dotGradOp = runtime.Op{
 	Name:  "dot_grad",
 	Hash:  0x7fc81e5554baefba,
 	Built: creduce.HashOfDot,
+	CUDA:  &creduce.CUDAOfDot,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

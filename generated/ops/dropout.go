@@ -85,6 +85,7 @@ var dropoutOp = runtime.Op{
 	Name:  "dropout",
 	Hash:  0x0a9f09d13a40dadb,
 	Built: celementwise.HashOfDropout,
+	CUDA:  &celementwise.CUDAOfDropout,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -161,6 +162,7 @@ var dropoutGradOp = runtime.Op{
 	Name:  "dropout_grad",
 	Hash:  0x0a9f09d13a40dadb,
 	Built: celementwise.HashOfDropout,
+	CUDA:  &celementwise.CUDAOfDropout,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

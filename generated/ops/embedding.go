@@ -77,6 +77,7 @@ var embeddingOp = runtime.Op{
 	Name:  "embedding",
 	Hash:  0x0c7cf341911adc0a,
 	Built: cindex.HashOfEmbedding,
+	CUDA:  &cindex.CUDAOfEmbedding,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "V"},
@@ -144,6 +145,7 @@ var embeddingBackwardOp = runtime.Op{
 	Name:  "embedding_backward",
 	Hash:  0x0c7cf341911adc0a,
 	Built: cindex.HashOfEmbedding,
+	CUDA:  &cindex.CUDAOfEmbedding,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "V"},

@@ -45,6 +45,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 	Name:  "embedding_backward_accumulate",
 	Hash:  0xf64e6e467532f7dd,
 	Built: cindex.HashOfEmbeddingBackwardAccumulate,
+	CUDA:  &cindex.CUDAOfEmbeddingBackwardAccumulate,
 	Axes: []runtime.Axis{
 		{Name: "V"},
 		{Name: "D"},

@@ -77,6 +77,7 @@ var embeddingConcatOp = runtime.Op{
 	Name:  "embedding_concat",
 	Hash:  0x1eba3db454de5e6b,
 	Built: cindex.HashOfEmbeddingConcat,
+	CUDA:  &cindex.CUDAOfEmbeddingConcat,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "L"},
@@ -145,6 +146,7 @@ var embeddingConcatGradOp = runtime.Op{
 	Name:  "embedding_concat_grad",
 	Hash:  0x1eba3db454de5e6b,
 	Built: cindex.HashOfEmbeddingConcat,
+	CUDA:  &cindex.CUDAOfEmbeddingConcat,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "L"},

@@ -66,6 +66,7 @@ var erfOp = runtime.Op{
 	Name:  "erf",
 	Hash:  0x4dac1d0b2de1f738,
 	Built: celementwise.HashOfErf,
+	CUDA:  &celementwise.CUDAOfErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -130,6 +131,7 @@ var erfGradOp = runtime.Op{
 	Name:  "erf_grad",
 	Hash:  0x4dac1d0b2de1f738,
 	Built: celementwise.HashOfErf,
+	CUDA:  &celementwise.CUDAOfErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -66,6 +66,7 @@ var expOp = runtime.Op{
 	Name:  "exp",
 	Hash:  0x114dd2096f1d8113,
 	Built: celementwise.HashOfExp,
+	CUDA:  &celementwise.CUDAOfExp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -130,6 +131,7 @@ var expGradOp = runtime.Op{
 	Name:  "exp_grad",
 	Hash:  0x114dd2096f1d8113,
 	Built: celementwise.HashOfExp,
+	CUDA:  &celementwise.CUDAOfExp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

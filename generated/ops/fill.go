@@ -39,6 +39,7 @@ var fillOp = runtime.Op{
 	Name:  "fill",
 	Hash:  0x21d4d24330ee18c7,
 	Built: clayout.HashOfFill,
+	CUDA:  &clayout.CUDAOfFill,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true, Free: true},
 	},

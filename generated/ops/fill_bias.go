@@ -68,6 +68,7 @@ var fillBiasOp = runtime.Op{
 	Name:  "fill_bias",
 	Hash:  0x8f20667706b7c21a,
 	Built: clayout.HashOfFillBias,
+	CUDA:  &clayout.CUDAOfFillBias,
 	Axes: []runtime.Axis{
 		{Name: "N"},
 		{Name: "M", Free: true},
@@ -130,6 +131,7 @@ var fillBiasGradOp = runtime.Op{
 	Name:  "fill_bias_grad",
 	Hash:  0x8f20667706b7c21a,
 	Built: clayout.HashOfFillBias,
+	CUDA:  &clayout.CUDAOfFillBias,
 	Axes: []runtime.Axis{
 		{Name: "N"},
 		{Name: "M", Free: true},

@@ -71,6 +71,7 @@ var geluOp = runtime.Op{
 	Name:  "gelu",
 	Hash:  0x8610ef701e4129a1,
 	Built: celementwise.HashOfGELU,
+	CUDA:  &celementwise.CUDAOfGELU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -136,6 +137,7 @@ var geluGradOp = runtime.Op{
 	Name:  "gelu_grad",
 	Hash:  0x8610ef701e4129a1,
 	Built: celementwise.HashOfGELU,
+	CUDA:  &celementwise.CUDAOfGELU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

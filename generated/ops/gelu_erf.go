@@ -69,6 +69,7 @@ var geluErfOp = runtime.Op{
 	Name:  "gelu_erf",
 	Hash:  0xf397b5dfd3830bc2,
 	Built: celementwise.HashOfGELUErf,
+	CUDA:  &celementwise.CUDAOfGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -134,6 +135,7 @@ var geluErfGradOp = runtime.Op{
 	Name:  "gelu_erf_grad",
 	Hash:  0xf397b5dfd3830bc2,
 	Built: celementwise.HashOfGELUErf,
+	CUDA:  &celementwise.CUDAOfGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

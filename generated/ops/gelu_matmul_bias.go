@@ -156,6 +156,7 @@ var geluMatMulBiasNOp = runtime.Op{
 	Name:  "gelu_matmul_bias",
 	Hash:  0xfcb5fec30f28f2a9,
 	Built: cmatmul.HashOfGELUMatMulBias,
+	CUDA:  &cmatmul.CUDAOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -227,6 +228,7 @@ var geluMatMulBiasTOp = runtime.Op{
 	Name:  "gelu_matmul_bias",
 	Hash:  0xfcb5fec30f28f2a9,
 	Built: cmatmul.HashOfGELUMatMulBias,
+	CUDA:  &cmatmul.CUDAOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -298,6 +300,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 	Name:  "gelu_matmul_bias_grad",
 	Hash:  0xfcb5fec30f28f2a9,
 	Built: cmatmul.HashOfGELUMatMulBias,
+	CUDA:  &cmatmul.CUDAOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -452,6 +455,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 	Name:  "gelu_matmul_bias_grad",
 	Hash:  0xfcb5fec30f28f2a9,
 	Built: cmatmul.HashOfGELUMatMulBias,
+	CUDA:  &cmatmul.CUDAOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

@@ -75,6 +75,7 @@ var globalNormSqWithTotalOp = runtime.Op{
 	Name:  "global_norm_sq",
 	Hash:  0x59e23d2ebcfb5559,
 	Built: coptim.HashOfGlobalNormSq,
+	CUDA:  &coptim.CUDAOfGlobalNormSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -169,6 +170,7 @@ var globalNormSqOp = runtime.Op{
 	Name:  "global_norm_sq",
 	Hash:  0x59e23d2ebcfb5559,
 	Built: coptim.HashOfGlobalNormSq,
+	CUDA:  &coptim.CUDAOfGlobalNormSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

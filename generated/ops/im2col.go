@@ -111,6 +111,7 @@ var im2ColOp = runtime.Op{
 	Name:  "im2col",
 	Hash:  0xc584735a38dd9cd8,
 	Built: cindex.HashOfIm2Col,
+	CUDA:  &cindex.CUDAOfIm2Col,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -211,6 +212,7 @@ var col2ImOp = runtime.Op{
 	Name:  "col2im",
 	Hash:  0xc584735a38dd9cd8,
 	Built: cindex.HashOfIm2Col,
+	CUDA:  &cindex.CUDAOfIm2Col,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

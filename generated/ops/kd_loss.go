@@ -86,6 +86,7 @@ var kdLossOp = runtime.Op{
 	Name:  "kd_loss",
 	Hash:  0xa943811384b47f58,
 	Built: closs.HashOfKDLoss,
+	CUDA:  &closs.CUDAOfKDLoss,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -159,6 +160,7 @@ var kdLossGradOp = runtime.Op{
 	Name:  "kd_loss_grad",
 	Hash:  0xa943811384b47f58,
 	Built: closs.HashOfKDLoss,
+	CUDA:  &closs.CUDAOfKDLoss,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -45,6 +45,7 @@ var kdMetricsMeanOp = runtime.Op{
 	Name:  "kd_metrics_mean",
 	Hash:  0x2f88df7d2df7905d,
 	Built: closs.HashOfKDMetricsMean,
+	CUDA:  &closs.CUDAOfKDMetricsMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "D"},

@@ -12,6 +12,7 @@ var kgenAccumulateOp = runtime.Op{
 	Name:  "kgen_accumulate",
 	Hash:  0x05ef346efe7bd01d,
 	Built: ckgen.HashOfKgenAccumulate,
+	CUDA:  &ckgen.CUDAOfKgenAccumulate,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -87,6 +87,7 @@ var klDistillOp = runtime.Op{
 	Name:  "kl_distill",
 	Hash:  0x28ab3394ba43a938,
 	Built: closs.HashOfKLDistill,
+	CUDA:  &closs.CUDAOfKLDistill,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -163,6 +164,7 @@ var klDistillGradOp = runtime.Op{
 	Name:  "kl_distill_grad",
 	Hash:  0x28ab3394ba43a938,
 	Built: closs.HashOfKLDistill,
+	CUDA:  &closs.CUDAOfKLDistill,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

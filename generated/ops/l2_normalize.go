@@ -77,6 +77,7 @@ var l2NormalizeOp = runtime.Op{
 	Name:  "l2_normalize",
 	Hash:  0x7ea6c9e05661f7fe,
 	Built: crows.HashOfL2Normalize,
+	CUDA:  &crows.CUDAOfL2Normalize,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -146,6 +147,7 @@ var l2NormalizeGradOp = runtime.Op{
 	Name:  "l2_normalize_grad",
 	Hash:  0x7ea6c9e05661f7fe,
 	Built: crows.HashOfL2Normalize,
+	CUDA:  &crows.CUDAOfL2Normalize,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

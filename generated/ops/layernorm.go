@@ -88,6 +88,7 @@ var layerNormOp = runtime.Op{
 	Name:  "layernorm",
 	Hash:  0x3cc0c8883f392802,
 	Built: crows.HashOfLayerNorm,
+	CUDA:  &crows.CUDAOfLayerNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -160,6 +161,7 @@ var layerNormGradOp = runtime.Op{
 	Name:  "layernorm_grad",
 	Hash:  0x3cc0c8883f392802,
 	Built: crows.HashOfLayerNorm,
+	CUDA:  &crows.CUDAOfLayerNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -191,6 +191,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias",
 	Hash:  0x4e3241c0aa3838e1,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
+	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -299,6 +300,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias",
 	Hash:  0x4e3241c0aa3838e1,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
+	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -407,6 +409,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias_grad",
 	Hash:  0x4e3241c0aa3838e1,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
+	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -648,6 +651,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias_grad",
 	Hash:  0x4e3241c0aa3838e1,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
+	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

@@ -77,6 +77,7 @@ var linearOp = runtime.Op{
 	Name:  "linear",
 	Hash:  0xa3adfd65ecde6d1c,
 	Built: cmatmul.HashOfLinear,
+	CUDA:  &cmatmul.CUDAOfLinear,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -145,6 +146,7 @@ var linearGradOp = runtime.Op{
 	Name:  "linear_grad",
 	Hash:  0xa3adfd65ecde6d1c,
 	Built: cmatmul.HashOfLinear,
+	CUDA:  &cmatmul.CUDAOfLinear,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

@@ -65,6 +65,7 @@ var logOp = runtime.Op{
 	Name:  "log",
 	Hash:  0xbba737636b6e1bd1,
 	Built: celementwise.HashOfLog,
+	CUDA:  &celementwise.CUDAOfLog,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -129,6 +130,7 @@ var logGradOp = runtime.Op{
 	Name:  "log_grad",
 	Hash:  0xbba737636b6e1bd1,
 	Built: celementwise.HashOfLog,
+	CUDA:  &celementwise.CUDAOfLog,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

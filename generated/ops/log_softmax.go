@@ -72,6 +72,7 @@ var logSoftmaxOp = runtime.Op{
 	Name:  "log_softmax",
 	Hash:  0x03029e374e16c7b3,
 	Built: crows.HashOfLogSoftmax,
+	CUDA:  &crows.CUDAOfLogSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -139,6 +140,7 @@ var logSoftmaxGradOp = runtime.Op{
 	Name:  "log_softmax_grad",
 	Hash:  0x03029e374e16c7b3,
 	Built: crows.HashOfLogSoftmax,
+	CUDA:  &crows.CUDAOfLogSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -89,6 +89,7 @@ var loRAOp = runtime.Op{
 	Name:  "lora",
 	Hash:  0xb6ebaaa5ce2e4eae,
 	Built: cmatmul.HashOfLoRA,
+	CUDA:  &cmatmul.CUDAOfLoRA,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "I"},
@@ -221,6 +222,7 @@ var loRAGradOp = runtime.Op{
 	Name:  "lora_grad",
 	Hash:  0xb6ebaaa5ce2e4eae,
 	Built: cmatmul.HashOfLoRA,
+	CUDA:  &cmatmul.CUDAOfLoRA,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "I"},

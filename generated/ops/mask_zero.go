@@ -69,6 +69,7 @@ var maskZeroOp = runtime.Op{
 	Name:  "mask_zero",
 	Hash:  0x8a903cf0575a5e30,
 	Built: celementwise.HashOfMaskZero,
+	CUDA:  &celementwise.CUDAOfMaskZero,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -133,6 +134,7 @@ var maskZeroGradOp = runtime.Op{
 	Name:  "mask_zero_grad",
 	Hash:  0x8a903cf0575a5e30,
 	Built: celementwise.HashOfMaskZero,
+	CUDA:  &celementwise.CUDAOfMaskZero,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

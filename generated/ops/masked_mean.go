@@ -72,6 +72,7 @@ var maskedMeanOp = runtime.Op{
 	Name:  "masked_mean",
 	Hash:  0x36f54f31561569aa,
 	Built: creduce.HashOfMaskedMean,
+	CUDA:  &creduce.CUDAOfMaskedMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -166,6 +167,7 @@ var maskedMeanGradOp = runtime.Op{
 	Name:  "masked_mean_grad",
 	Hash:  0x36f54f31561569aa,
 	Built: creduce.HashOfMaskedMean,
+	CUDA:  &creduce.CUDAOfMaskedMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

@@ -288,6 +288,7 @@ var matMulNNOp = runtime.Op{
 	Name:  "matmul",
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
+	CUDA:  &cmatmul.CUDAOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -359,6 +360,7 @@ var matMulNTOp = runtime.Op{
 	Name:  "matmul",
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
+	CUDA:  &cmatmul.CUDAOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -430,6 +432,7 @@ var matMulTNOp = runtime.Op{
 	Name:  "matmul",
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
+	CUDA:  &cmatmul.CUDAOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -501,6 +504,7 @@ var matMulTTOp = runtime.Op{
 	Name:  "matmul",
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
+	CUDA:  &cmatmul.CUDAOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -572,6 +576,7 @@ var matMulGradNNOp = runtime.Op{
 	Name:  "matmul_grad",
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
+	CUDA:  &cmatmul.CUDAOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -668,6 +673,7 @@ var matMulGradNTOp = runtime.Op{
 	Name:  "matmul_grad",
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
+	CUDA:  &cmatmul.CUDAOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -764,6 +770,7 @@ var matMulGradTNOp = runtime.Op{
 	Name:  "matmul_grad",
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
+	CUDA:  &cmatmul.CUDAOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -860,6 +867,7 @@ var matMulGradTTOp = runtime.Op{
 	Name:  "matmul_grad",
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
+	CUDA:  &cmatmul.CUDAOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

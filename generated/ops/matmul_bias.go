@@ -300,6 +300,7 @@ var matMulBiasNNOp = runtime.Op{
 	Name:  "matmul_bias",
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
+	CUDA:  &cmatmul.CUDAOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -373,6 +374,7 @@ var matMulBiasNTOp = runtime.Op{
 	Name:  "matmul_bias",
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
+	CUDA:  &cmatmul.CUDAOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -446,6 +448,7 @@ var matMulBiasTNOp = runtime.Op{
 	Name:  "matmul_bias",
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
+	CUDA:  &cmatmul.CUDAOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -518,6 +521,7 @@ var matMulBiasTTOp = runtime.Op{
 	Name:  "matmul_bias",
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
+	CUDA:  &cmatmul.CUDAOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -590,6 +594,7 @@ var matMulBiasGradNNOp = runtime.Op{
 	Name:  "matmul_bias_grad",
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
+	CUDA:  &cmatmul.CUDAOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -745,6 +750,7 @@ var matMulBiasGradNTOp = runtime.Op{
 	Name:  "matmul_bias_grad",
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
+	CUDA:  &cmatmul.CUDAOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -900,6 +906,7 @@ var matMulBiasGradTNOp = runtime.Op{
 	Name:  "matmul_bias_grad",
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
+	CUDA:  &cmatmul.CUDAOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1055,6 +1062,7 @@ var matMulBiasGradTTOp = runtime.Op{
 	Name:  "matmul_bias_grad",
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
+	CUDA:  &cmatmul.CUDAOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

@@ -380,6 +380,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -456,6 +457,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -532,6 +534,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -608,6 +611,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu",
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -684,6 +688,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -867,6 +872,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -1050,6 +1056,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1233,6 +1240,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_grad",
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

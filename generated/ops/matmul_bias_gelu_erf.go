@@ -308,6 +308,7 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf",
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -381,6 +382,7 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf",
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -454,6 +456,7 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf",
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -527,6 +530,7 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf",
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -600,6 +604,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf_grad",
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -783,6 +788,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf_grad",
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -966,6 +972,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf_grad",
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1149,6 +1156,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 	Name:  "matmul_bias_gelu_erf_grad",
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

@@ -312,6 +312,7 @@ var matMulBiasResidualNNOp = runtime.Op{
 	Name:  "matmul_bias_residual",
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -385,6 +386,7 @@ var matMulBiasResidualNTOp = runtime.Op{
 	Name:  "matmul_bias_residual",
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -458,6 +460,7 @@ var matMulBiasResidualTNOp = runtime.Op{
 	Name:  "matmul_bias_residual",
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -531,6 +534,7 @@ var matMulBiasResidualTTOp = runtime.Op{
 	Name:  "matmul_bias_residual",
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -604,6 +608,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 	Name:  "matmul_bias_residual_grad",
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -784,6 +789,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 	Name:  "matmul_bias_residual_grad",
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -964,6 +970,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 	Name:  "matmul_bias_residual_grad",
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1144,6 +1151,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 	Name:  "matmul_bias_residual_grad",
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
+	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

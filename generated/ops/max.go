@@ -38,6 +38,7 @@ var maxOp = runtime.Op{
 	Name:  "max",
 	Hash:  0xeb999d9ca6fe36f2,
 	Built: creduce.HashOfMax,
+	CUDA:  &creduce.CUDAOfMax,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

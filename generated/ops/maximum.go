@@ -70,6 +70,7 @@ var maximumOp = runtime.Op{
 	Name:  "maximum",
 	Hash:  0x964c74631ff1c3ab,
 	Built: celementwise.HashOfMaximum,
+	CUDA:  &celementwise.CUDAOfMaximum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -136,6 +137,7 @@ var maximumGradOp = runtime.Op{
 	Name:  "maximum_grad",
 	Hash:  0x964c74631ff1c3ab,
 	Built: celementwise.HashOfMaximum,
+	CUDA:  &celementwise.CUDAOfMaximum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

@@ -66,6 +66,7 @@ var meanOp = runtime.Op{
 	Name:  "mean",
 	Hash:  0x732dbe5c84d27c74,
 	Built: creduce.HashOfMean,
+	CUDA:  &creduce.CUDAOfMean,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -161,6 +162,7 @@ var meanGradOp = runtime.Op{
 	Name:  "mean_grad",
 	Hash:  0x732dbe5c84d27c74,
 	Built: creduce.HashOfMean,
+	CUDA:  &creduce.CUDAOfMean,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

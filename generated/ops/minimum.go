@@ -70,6 +70,7 @@ var minimumOp = runtime.Op{
 	Name:  "minimum",
 	Hash:  0x55e6fd5a3db96fe8,
 	Built: celementwise.HashOfMinimum,
+	CUDA:  &celementwise.CUDAOfMinimum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -136,6 +137,7 @@ var minimumGradOp = runtime.Op{
 	Name:  "minimum_grad",
 	Hash:  0x55e6fd5a3db96fe8,
 	Built: celementwise.HashOfMinimum,
+	CUDA:  &celementwise.CUDAOfMinimum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

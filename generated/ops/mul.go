@@ -70,6 +70,7 @@ var mulOp = runtime.Op{
 	Name:  "mul",
 	Hash:  0xa2d337433be42dd7,
 	Built: celementwise.HashOfMul,
+	CUDA:  &celementwise.CUDAOfMul,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -136,6 +137,7 @@ var mulGradOp = runtime.Op{
 	Name:  "mul_grad",
 	Hash:  0xa2d337433be42dd7,
 	Built: celementwise.HashOfMul,
+	CUDA:  &celementwise.CUDAOfMul,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

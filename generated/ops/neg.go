@@ -63,6 +63,7 @@ var negOp = runtime.Op{
 	Name:  "neg",
 	Hash:  0x6c887f2201f8eb8b,
 	Built: celementwise.HashOfNeg,
+	CUDA:  &celementwise.CUDAOfNeg,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -127,6 +128,7 @@ var negGradOp = runtime.Op{
 	Name:  "neg_grad",
 	Hash:  0x6c887f2201f8eb8b,
 	Built: celementwise.HashOfNeg,
+	CUDA:  &celementwise.CUDAOfNeg,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -69,6 +69,7 @@ var packWToColOp = runtime.Op{
 	Name:  "pack_w_to_col",
 	Hash:  0x0f0ead37153949b7,
 	Built: cindex.HashOfPackWToCol,
+	CUDA:  &cindex.CUDAOfPackWToCol,
 	Axes: []runtime.Axis{
 		{Name: "Cout"},
 		{Name: "C"},
@@ -135,6 +136,7 @@ var unpackDWColOp = runtime.Op{
 	Name:  "unpack_dw_col",
 	Hash:  0x0f0ead37153949b7,
 	Built: cindex.HashOfPackWToCol,
+	CUDA:  &cindex.CUDAOfPackWToCol,
 	Axes: []runtime.Axis{
 		{Name: "Cout"},
 		{Name: "C"},

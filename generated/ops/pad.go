@@ -81,6 +81,7 @@ var padOp = runtime.Op{
 	Name:  "pad",
 	Hash:  0xe32ce0246a46361a,
 	Built: clayout.HashOfPad,
+	CUDA:  &clayout.CUDAOfPad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},
@@ -164,6 +165,7 @@ var padGradOp = runtime.Op{
 	Name:  "pad_grad",
 	Hash:  0xe32ce0246a46361a,
 	Built: clayout.HashOfPad,
+	CUDA:  &clayout.CUDAOfPad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},

@@ -49,6 +49,7 @@ var perplexityOp = runtime.Op{
 	Name:  "perplexity",
 	Hash:  0x6404fddc07c02866,
 	Built: closs.HashOfPerplexity,
+	CUDA:  &closs.CUDAOfPerplexity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

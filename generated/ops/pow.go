@@ -69,6 +69,7 @@ var powOp = runtime.Op{
 	Name:  "pow",
 	Hash:  0x5fca238e1bcc7ee3,
 	Built: celementwise.HashOfPow,
+	CUDA:  &celementwise.CUDAOfPow,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -137,6 +138,7 @@ var powGradOp = runtime.Op{
 	Name:  "pow_grad",
 	Hash:  0x5fca238e1bcc7ee3,
 	Built: celementwise.HashOfPow,
+	CUDA:  &celementwise.CUDAOfPow,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -68,6 +68,7 @@ var reLUOp = runtime.Op{
 	Name:  "relu",
 	Hash:  0x116a2d88bf016337,
 	Built: celementwise.HashOfReLU,
+	CUDA:  &celementwise.CUDAOfReLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -129,6 +130,7 @@ var reLUGradOp = runtime.Op{
 	Name:  "relu_grad",
 	Hash:  0x116a2d88bf016337,
 	Built: celementwise.HashOfReLU,
+	CUDA:  &celementwise.CUDAOfReLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

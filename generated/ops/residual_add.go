@@ -70,6 +70,7 @@ var residualAddOp = runtime.Op{
 	Name:  "residual_add",
 	Hash:  0xa535e6e013c02e52,
 	Built: celementwise.HashOfResidualAdd,
+	CUDA:  &celementwise.CUDAOfResidualAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -136,6 +137,7 @@ var residualAddGradOp = runtime.Op{
 	Name:  "residual_add_grad",
 	Hash:  0xa535e6e013c02e52,
 	Built: celementwise.HashOfResidualAdd,
+	CUDA:  &celementwise.CUDAOfResidualAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

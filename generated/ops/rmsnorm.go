@@ -82,6 +82,7 @@ var rmsNormOp = runtime.Op{
 	Name:  "rmsnorm",
 	Hash:  0x2b89c6772186d45c,
 	Built: crows.HashOfRMSNorm,
+	CUDA:  &crows.CUDAOfRMSNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -152,6 +153,7 @@ var rmsNormGradOp = runtime.Op{
 	Name:  "rmsnorm_grad",
 	Hash:  0x2b89c6772186d45c,
 	Built: crows.HashOfRMSNorm,
+	CUDA:  &crows.CUDAOfRMSNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -38,6 +38,7 @@ var rowMaxOp = runtime.Op{
 	Name:  "row_max",
 	Hash:  0x7928b8c01d721443,
 	Built: crows.HashOfRowMax,
+	CUDA:  &crows.CUDAOfRowMax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -65,6 +65,7 @@ var rowMeanOp = runtime.Op{
 	Name:  "row_mean",
 	Hash:  0xbcb7e07f200cf2fb,
 	Built: crows.HashOfRowMean,
+	CUDA:  &crows.CUDAOfRowMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -130,6 +131,7 @@ var rowMeanGradOp = runtime.Op{
 	Name:  "row_mean_grad",
 	Hash:  0xbcb7e07f200cf2fb,
 	Built: crows.HashOfRowMean,
+	CUDA:  &crows.CUDAOfRowMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

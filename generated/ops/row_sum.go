@@ -65,6 +65,7 @@ var rowSumOp = runtime.Op{
 	Name:  "row_sum",
 	Hash:  0x9d59b5a66cd35b08,
 	Built: crows.HashOfRowSum,
+	CUDA:  &crows.CUDAOfRowSum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -130,6 +131,7 @@ var rowSumGradOp = runtime.Op{
 	Name:  "row_sum_grad",
 	Hash:  0x9d59b5a66cd35b08,
 	Built: crows.HashOfRowSum,
+	CUDA:  &crows.CUDAOfRowSum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -65,6 +65,7 @@ var rsqrtOp = runtime.Op{
 	Name:  "rsqrt",
 	Hash:  0x00ff34f73106fef3,
 	Built: celementwise.HashOfRsqrt,
+	CUDA:  &celementwise.CUDAOfRsqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -129,6 +130,7 @@ var rsqrtGradOp = runtime.Op{
 	Name:  "rsqrt_grad",
 	Hash:  0x00ff34f73106fef3,
 	Built: celementwise.HashOfRsqrt,
+	CUDA:  &celementwise.CUDAOfRsqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

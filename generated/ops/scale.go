@@ -67,6 +67,7 @@ var scaleOp = runtime.Op{
 	Name:  "scale",
 	Hash:  0xa3da290fc45eedce,
 	Built: celementwise.HashOfScale,
+	CUDA:  &celementwise.CUDAOfScale,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -135,6 +136,7 @@ var scaleGradOp = runtime.Op{
 	Name:  "scale_grad",
 	Hash:  0xa3da290fc45eedce,
 	Built: celementwise.HashOfScale,
+	CUDA:  &celementwise.CUDAOfScale,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -126,6 +126,7 @@ var sgdWithShadowOp = runtime.Op{
 	Name:  "sgd",
 	Hash:  0x4258f0718be7b967,
 	Built: coptim.HashOfSGD,
+	CUDA:  &coptim.CUDAOfSGD,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -202,6 +203,7 @@ var sgdOp = runtime.Op{
 	Name:  "sgd",
 	Hash:  0x4258f0718be7b967,
 	Built: coptim.HashOfSGD,
+	CUDA:  &coptim.CUDAOfSGD,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -68,6 +68,7 @@ var sigmoidOp = runtime.Op{
 	Name:  "sigmoid",
 	Hash:  0x04f7e70e10ae12cc,
 	Built: celementwise.HashOfSigmoid,
+	CUDA:  &celementwise.CUDAOfSigmoid,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -132,6 +133,7 @@ var sigmoidGradOp = runtime.Op{
 	Name:  "sigmoid_grad",
 	Hash:  0x04f7e70e10ae12cc,
 	Built: celementwise.HashOfSigmoid,
+	CUDA:  &celementwise.CUDAOfSigmoid,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -69,6 +69,7 @@ var siLUOp = runtime.Op{
 	Name:  "silu",
 	Hash:  0xd5e75c88c7884162,
 	Built: celementwise.HashOfSiLU,
+	CUDA:  &celementwise.CUDAOfSiLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -133,6 +134,7 @@ var siLUGradOp = runtime.Op{
 	Name:  "silu_grad",
 	Hash:  0xd5e75c88c7884162,
 	Built: celementwise.HashOfSiLU,
+	CUDA:  &celementwise.CUDAOfSiLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

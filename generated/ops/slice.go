@@ -78,6 +78,7 @@ var sliceOp = runtime.Op{
 	Name:  "slice",
 	Hash:  0x26d678b90efc14f3,
 	Built: clayout.HashOfSlice,
+	CUDA:  &clayout.CUDAOfSlice,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},
@@ -160,6 +161,7 @@ var sliceGradOp = runtime.Op{
 	Name:  "slice_grad",
 	Hash:  0x26d678b90efc14f3,
 	Built: clayout.HashOfSlice,
+	CUDA:  &clayout.CUDAOfSlice,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},

@@ -72,6 +72,7 @@ var softmaxOp = runtime.Op{
 	Name:  "softmax",
 	Hash:  0x48575debf3aa74d4,
 	Built: crows.HashOfSoftmax,
+	CUDA:  &crows.CUDAOfSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -137,6 +138,7 @@ var softmaxGradOp = runtime.Op{
 	Name:  "softmax_grad",
 	Hash:  0x48575debf3aa74d4,
 	Built: crows.HashOfSoftmax,
+	CUDA:  &crows.CUDAOfSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

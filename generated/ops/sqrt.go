@@ -65,6 +65,7 @@ var sqrtOp = runtime.Op{
 	Name:  "sqrt",
 	Hash:  0xeb03996e7ccceecb,
 	Built: celementwise.HashOfSqrt,
+	CUDA:  &celementwise.CUDAOfSqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -129,6 +130,7 @@ var sqrtGradOp = runtime.Op{
 	Name:  "sqrt_grad",
 	Hash:  0xeb03996e7ccceecb,
 	Built: celementwise.HashOfSqrt,
+	CUDA:  &celementwise.CUDAOfSqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

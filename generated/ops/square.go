@@ -65,6 +65,7 @@ var squareOp = runtime.Op{
 	Name:  "square",
 	Hash:  0xb36ddaa63d8c8c15,
 	Built: celementwise.HashOfSquare,
+	CUDA:  &celementwise.CUDAOfSquare,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -129,6 +130,7 @@ var squareGradOp = runtime.Op{
 	Name:  "square_grad",
 	Hash:  0xb36ddaa63d8c8c15,
 	Built: celementwise.HashOfSquare,
+	CUDA:  &celementwise.CUDAOfSquare,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -43,6 +43,7 @@ var stepCountOp = runtime.Op{
 	Name:  "step_count",
 	Hash:  0x9356960c4ec4a124,
 	Built: coptim.HashOfStepCount,
+	CUDA:  &coptim.CUDAOfStepCount,
 	Axes:  []runtime.Axis{},
 	Ins: []runtime.Arg{
 		{Name: "skip"},

@@ -68,6 +68,7 @@ var subOp = runtime.Op{
 	Name:  "sub",
 	Hash:  0x44b50a3ce6ceb83e,
 	Built: celementwise.HashOfSub,
+	CUDA:  &celementwise.CUDAOfSub,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -134,6 +135,7 @@ var subGradOp = runtime.Op{
 	Name:  "sub_grad",
 	Hash:  0x44b50a3ce6ceb83e,
 	Built: celementwise.HashOfSub,
+	CUDA:  &celementwise.CUDAOfSub,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

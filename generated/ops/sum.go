@@ -66,6 +66,7 @@ var sumOp = runtime.Op{
 	Name:  "sum",
 	Hash:  0x92cb10c4035c3f02,
 	Built: creduce.HashOfSum,
+	CUDA:  &creduce.CUDAOfSum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -161,6 +162,7 @@ var sumGradOp = runtime.Op{
 	Name:  "sum_grad",
 	Hash:  0x92cb10c4035c3f02,
 	Built: creduce.HashOfSum,
+	CUDA:  &creduce.CUDAOfSum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

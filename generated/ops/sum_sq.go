@@ -66,6 +66,7 @@ var sumSqOp = runtime.Op{
 	Name:  "sum_sq",
 	Hash:  0x25ee75caac260094,
 	Built: creduce.HashOfSumSq,
+	CUDA:  &creduce.CUDAOfSumSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -161,6 +162,7 @@ var sumSqGradOp = runtime.Op{
 	Name:  "sum_sq_grad",
 	Hash:  0x25ee75caac260094,
 	Built: creduce.HashOfSumSq,
+	CUDA:  &creduce.CUDAOfSumSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

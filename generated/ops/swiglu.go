@@ -70,6 +70,7 @@ var swiGLUOp = runtime.Op{
 	Name:  "swiglu",
 	Hash:  0xed17b0fbabf1901c,
 	Built: celementwise.HashOfSwiGLU,
+	CUDA:  &celementwise.CUDAOfSwiGLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -135,6 +136,7 @@ var swiGLUGradOp = runtime.Op{
 	Name:  "swiglu_grad",
 	Hash:  0xed17b0fbabf1901c,
 	Built: celementwise.HashOfSwiGLU,
+	CUDA:  &celementwise.CUDAOfSwiGLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

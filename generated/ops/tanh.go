@@ -66,6 +66,7 @@ var tanhOp = runtime.Op{
 	Name:  "tanh",
 	Hash:  0x4f184e583f7f5531,
 	Built: celementwise.HashOfTanh,
+	CUDA:  &celementwise.CUDAOfTanh,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -130,6 +131,7 @@ var tanhGradOp = runtime.Op{
 	Name:  "tanh_grad",
 	Hash:  0x4f184e583f7f5531,
 	Built: celementwise.HashOfTanh,
+	CUDA:  &celementwise.CUDAOfTanh,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -64,6 +64,7 @@ var transposeOp = runtime.Op{
 	Name:  "transpose",
 	Hash:  0x0435804ff870d4c7,
 	Built: clayout.HashOfTranspose,
+	CUDA:  &clayout.CUDAOfTranspose,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "M"},
@@ -127,6 +128,7 @@ var transposeGradOp = runtime.Op{
 	Name:  "transpose_grad",
 	Hash:  0x0435804ff870d4c7,
 	Built: clayout.HashOfTranspose,
+	CUDA:  &clayout.CUDAOfTranspose,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "M"},

@@ -35,6 +35,8 @@ var rules = []rule{
 	{"gen/lower", []string{"gen/emit", "gen/bind"}},
 	{"gen/emit/c", []string{"gen/plan", "gen/lower"}},
 	{"gen/emit/msl", []string{"gen/plan", "gen/lower"}},
+	{"gen/emit/cuda", []string{"gen/plan", "gen/lower"}},
+	{"gen/emit/gpu", []string{"gen/plan", "gen/lower"}},
 	{"gen/emit/goref", []string{"gen/plan", "gen/lower", "gen/ir", "gen/bind"}},
 	{"gen/out", []string{"gen/spec", "gen/expr", "gen/emit", "gen/plan"}},
 }

@@ -74,6 +74,7 @@ type Op struct {
 	Grad       *Grad    // nil when there is no gradient
 	Accumulate string   // variable of the op that adds cotangents; "" for none
 	Fusible    bool     // is the last call of a Fusion
+	CUDA       bool     // has a CUDA source
 	Home       *Home    // the spec whose kernels the op runs; nil when it has its own
 }
 

@@ -32,6 +32,9 @@ func descriptor(f *File, op *Op, static string) (jen.Code, error) {
 	if op.hasC() {
 		fields = append(fields, field("Built", jen.Qual(home.Kernels, hashName(home.Name))))
 	}
+	if op.CUDA {
+		fields = append(fields, field("CUDA", jen.Op("&").Qual(home.Kernels, sourceName(home.Name))))
+	}
 	fields = append(fields,
 		field("Axes", axes),
 		field("Ins", args(op.Bound.Ins)),

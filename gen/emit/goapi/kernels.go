@@ -23,6 +23,27 @@ func pointerName(symbol string) string {
 // of the named spec was made from.
 func hashName(spec string) string { return "HashOf" + TypedName(spec) }
 
+// sourceName is the Go variable that holds the CUDA source of the named spec.
+func sourceName(spec string) string { return "CUDAOf" + TypedName(spec) }
+
+// KernelsCUDA returns the file that embeds the CUDA sources of some specs.
+func KernelsCUDA(pkg string, specs []string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `%s
+package %s
+
+import _ "embed"
+
+// The CUDA sources of the kernels.
+var (
+`, out.Marker("specs"), pkg)
+	for _, s := range specs {
+		fmt.Fprintf(&b, "\t//go:embed %s\n\t%s string\n", FileBase(s)+".cu", sourceName(s))
+	}
+	b.WriteString(")\n")
+	return gofmt(b.String())
+}
+
 // CSource is the C source of one spec, as a package of kernels knows it.
 type CSource struct {
 	Spec    string   // name
