@@ -28,6 +28,7 @@ trap 'rm -f "$fuzz"' EXIT
 	run go test -tags proof -timeout 2h ./tests/parity ./tests/metalsim
 	run env GOEXPERIMENT=cgocheck2 go test -run 'TestC034|TestC018' ./tests/parity
 	run go test -timeout 2h ./tests/mutation -full
+	run go test -race -count 3 ./graph/...
 	run go test -tags proof -timeout 2h -v -run TestMathOfAllFloats ./tests/cpu
 	failed=
 	wait "$fuzzer" || failed=1
