@@ -56,13 +56,30 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f32(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
+			}
+		}
 	}
 }
 
@@ -86,13 +103,30 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f16(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
+			}
+		}
 	}
 }
 
@@ -116,13 +150,30 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_bf16(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
+			}
+		}
 	}
 }
 
@@ -202,13 +253,30 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
+			}
+		}
 	}
 }
 
@@ -288,13 +356,30 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+			}
+		}
 	}
 }
 
@@ -374,12 +459,29 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+			}
+		}
 	}
 }

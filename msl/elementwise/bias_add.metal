@@ -53,11 +53,26 @@ kernel void kg_dd4f7221_bias_add_f32(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
+			}
+		}
 	}
 }
 
@@ -79,11 +94,26 @@ kernel void kg_dd4f7221_bias_add_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		sum_[r_ * size_N_ + n_2_] = half(float(y_[r_ * size_N_ + n_2_]) + float(b_[n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = half(float(y_[r_ * size_N_ + n_2_]) + float(b_[n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				sum_[r_ * size_N_ + n_2_] = half(float(y_[r_ * size_N_ + n_2_]) + float(b_[n_2_]));
+			}
+		}
 	}
 }
 
@@ -105,11 +135,26 @@ kernel void kg_dd4f7221_bias_add_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
+			}
+		}
 	}
 }
 
@@ -212,11 +257,26 @@ kernel void kg_dd4f7221_bias_add_grad_f32_3(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
+			}
+		}
 	}
 }
 
@@ -319,11 +379,26 @@ kernel void kg_dd4f7221_bias_add_grad_f16_3(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		d_y_[r_ * size_N_ + n_2_] = half(float(d_sum_[r_ * size_N_ + n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = half(float(d_sum_[r_ * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				d_y_[r_ * size_N_ + n_2_] = half(float(d_sum_[r_ * size_N_ + n_2_]));
+			}
+		}
 	}
 }
 
@@ -426,10 +501,25 @@ kernel void kg_dd4f7221_bias_add_grad_bf16_3(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
+			}
+		}
 	}
 }

@@ -52,12 +52,28 @@ kernel void kg_dd4f7221_clamp_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = x_[p_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = x_[p_];
+			y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
+		}
+	} else {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = x_[p_];
+				y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
+			}
+		}
 	}
 }
 
@@ -77,12 +93,28 @@ kernel void kg_dd4f7221_clamp_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = float(x_[p_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = float(x_[p_]);
+			y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
+		}
+	} else {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = float(x_[p_]);
+				y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
+			}
+		}
 	}
 }
 
@@ -102,12 +134,28 @@ kernel void kg_dd4f7221_clamp_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_bf16(x_[p_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
+		}
+	} else {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_bf16(x_[p_]);
+				y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
+			}
+		}
 	}
 }
 
@@ -128,10 +176,28 @@ kernel void kg_dd4f7221_clamp_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = x_[p_];
-		d_x_[p_] = x_2_ < args.lo_ ? 0.0f : x_2_ > args.hi_ ? 0.0f : d_y_[p_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = x_[p_];
+			d_x_[p_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_[p_];
+		}
+	} else {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = x_[p_];
+				d_x_[p_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_[p_];
+			}
+		}
 	}
 }
 
@@ -152,10 +218,28 @@ kernel void kg_dd4f7221_clamp_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = float(x_[p_]);
-		d_x_[p_] = half(x_2_ < args.lo_ ? 0.0f : x_2_ > args.hi_ ? 0.0f : float(d_y_[p_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = float(x_[p_]);
+			d_x_[p_] = half(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : float(d_y_[p_]));
+		}
+	} else {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = float(x_[p_]);
+				d_x_[p_] = half(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : float(d_y_[p_]));
+			}
+		}
 	}
 }
 
@@ -176,9 +260,27 @@ kernel void kg_dd4f7221_clamp_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_bf16(x_[p_]);
-		d_x_[p_] = kg_to_bf16(x_2_ < args.lo_ ? 0.0f : x_2_ > args.hi_ ? 0.0f : kg_from_bf16(d_y_[p_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			d_x_[p_] = kg_to_bf16(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]));
+		}
+	} else {
+		const float t_ = args.lo_;
+		const float t_2_ = args.hi_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_bf16(x_[p_]);
+				d_x_[p_] = kg_to_bf16(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]));
+			}
+		}
 	}
 }

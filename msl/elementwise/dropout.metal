@@ -87,10 +87,26 @@ kernel void kg_dd4f7221_dropout_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_2_ = int(group.x) * 256 + int(tid);
-	if (p_2_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float t_ = args.p_;
-		y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * (1.0f / (1.0f - t_));
+		const float t_2_ = 1.0f / (1.0f - t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_2_ = first_ + i_ * 256;
+			y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
+		}
+	} else {
+		const float t_ = args.p_;
+		const float t_2_ = 1.0f / (1.0f - t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_2_ = first_ + i_ * 256;
+			if (p_2_ < size_P_) {
+				y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
+			}
+		}
 	}
 }
 
@@ -112,10 +128,26 @@ kernel void kg_dd4f7221_dropout_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_2_ = int(group.x) * 256 + int(tid);
-	if (p_2_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float t_ = args.p_;
-		y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * (1.0f / (1.0f - t_)));
+		const float t_2_ = 1.0f / (1.0f - t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_2_ = first_ + i_ * 256;
+			y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
+		}
+	} else {
+		const float t_ = args.p_;
+		const float t_2_ = 1.0f / (1.0f - t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_2_ = first_ + i_ * 256;
+			if (p_2_ < size_P_) {
+				y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
+			}
+		}
 	}
 }
 
@@ -137,9 +169,25 @@ kernel void kg_dd4f7221_dropout_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_2_ = int(group.x) * 256 + int(tid);
-	if (p_2_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float t_ = args.p_;
-		y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * (1.0f / (1.0f - t_)));
+		const float t_2_ = 1.0f / (1.0f - t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_2_ = first_ + i_ * 256;
+			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
+		}
+	} else {
+		const float t_ = args.p_;
+		const float t_2_ = 1.0f / (1.0f - t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_2_ = first_ + i_ * 256;
+			if (p_2_ < size_P_) {
+				y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
+			}
+		}
 	}
 }

@@ -49,9 +49,22 @@ kernel void kg_dd4f7221_exp_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = precise::exp(x_[p_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = precise::exp(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = precise::exp(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -69,9 +82,22 @@ kernel void kg_dd4f7221_exp_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = half(precise::exp(float(x_[p_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = half(precise::exp(float(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = half(precise::exp(float(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -89,9 +115,22 @@ kernel void kg_dd4f7221_exp_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(precise::exp(kg_from_bf16(x_[p_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(precise::exp(kg_from_bf16(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(precise::exp(kg_from_bf16(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -110,9 +149,22 @@ kernel void kg_dd4f7221_exp_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = d_y_[p_] * precise::exp(x_[p_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = d_y_[p_] * precise::exp(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = d_y_[p_] * precise::exp(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -131,9 +183,22 @@ kernel void kg_dd4f7221_exp_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = half(float(d_y_[p_]) * precise::exp(float(x_[p_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = half(float(d_y_[p_]) * precise::exp(float(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = half(float(d_y_[p_]) * precise::exp(float(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -152,8 +217,21 @@ kernel void kg_dd4f7221_exp_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * precise::exp(kg_from_bf16(x_[p_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * precise::exp(kg_from_bf16(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * precise::exp(kg_from_bf16(x_[p_])));
+			}
+		}
 	}
 }

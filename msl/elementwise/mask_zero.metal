@@ -57,13 +57,30 @@ kernel void kg_dd4f7221_mask_zero_f32(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -87,13 +104,30 @@ kernel void kg_dd4f7221_mask_zero_f16(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -117,12 +151,29 @@ kernel void kg_dd4f7221_mask_zero_bf16(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }

@@ -58,11 +58,26 @@ kernel void kg_dd4f7221_maximum_f32(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = kg_max(a_[p_ * size_S_ + s_], b_[s_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_max(a_[p_ * size_S_ + s_], b_[s_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = kg_max(a_[p_ * size_S_ + s_], b_[s_]);
+			}
+		}
 	}
 }
 
@@ -84,11 +99,26 @@ kernel void kg_dd4f7221_maximum_f16(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = half(kg_max(float(a_[p_ * size_S_ + s_]), float(b_[s_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = half(kg_max(float(a_[p_ * size_S_ + s_]), float(b_[s_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = half(kg_max(float(a_[p_ * size_S_ + s_]), float(b_[s_])));
+			}
+		}
 	}
 }
 
@@ -110,11 +140,26 @@ kernel void kg_dd4f7221_maximum_bf16(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = kg_to_bf16(kg_max(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_max(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = kg_to_bf16(kg_max(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
+			}
+		}
 	}
 }
 
@@ -221,11 +266,26 @@ kernel void kg_dd4f7221_maximum_grad_f32_3(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		d_a_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] < b_[s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] < b_[s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				d_a_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] < b_[s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
+			}
+		}
 	}
 }
 
@@ -332,11 +392,26 @@ kernel void kg_dd4f7221_maximum_grad_f16_3(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		d_a_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) < float(b_[s_]) ? 0.0f : float(d_y_[p_ * size_S_ + s_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) < float(b_[s_]) ? 0.0f : float(d_y_[p_ * size_S_ + s_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				d_a_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) < float(b_[s_]) ? 0.0f : float(d_y_[p_ * size_S_ + s_]));
+			}
+		}
 	}
 }
 
@@ -443,10 +518,25 @@ kernel void kg_dd4f7221_maximum_grad_bf16_3(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) < kg_from_bf16(b_[s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) < kg_from_bf16(b_[s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) < kg_from_bf16(b_[s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
+			}
+		}
 	}
 }

@@ -53,11 +53,26 @@ kernel void kg_dd4f7221_mul_f32(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] * b_[s_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] * b_[s_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] * b_[s_];
+			}
+		}
 	}
 }
 
@@ -79,11 +94,26 @@ kernel void kg_dd4f7221_mul_f16(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) * float(b_[s_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) * float(b_[s_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) * float(b_[s_]));
+			}
+		}
 	}
 }
 
@@ -105,11 +135,26 @@ kernel void kg_dd4f7221_mul_bf16(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) * kg_from_bf16(b_[s_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) * kg_from_bf16(b_[s_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) * kg_from_bf16(b_[s_]));
+			}
+		}
 	}
 }
 

@@ -51,9 +51,22 @@ kernel void kg_dd4f7221_residual_add_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		sum_[p_] = y_[p_] + x_[p_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			sum_[p_] = y_[p_] + x_[p_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				sum_[p_] = y_[p_] + x_[p_];
+			}
+		}
 	}
 }
 
@@ -72,9 +85,22 @@ kernel void kg_dd4f7221_residual_add_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -93,9 +119,22 @@ kernel void kg_dd4f7221_residual_add_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -114,11 +153,26 @@ kernel void kg_dd4f7221_residual_add_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float d_sum_2_ = d_sum_[p_];
-		d_y_[p_] = d_sum_2_;
-		d_x_[p_] = d_sum_2_;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float d_sum_2_ = d_sum_[p_];
+			d_y_[p_] = d_sum_2_;
+			d_x_[p_] = d_sum_2_;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float d_sum_2_ = d_sum_[p_];
+				d_y_[p_] = d_sum_2_;
+				d_x_[p_] = d_sum_2_;
+			}
+		}
 	}
 }
 
@@ -137,11 +191,26 @@ kernel void kg_dd4f7221_residual_add_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float d_sum_2_ = float(d_sum_[p_]);
-		d_y_[p_] = half(d_sum_2_);
-		d_x_[p_] = half(d_sum_2_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float d_sum_2_ = float(d_sum_[p_]);
+			d_y_[p_] = half(d_sum_2_);
+			d_x_[p_] = half(d_sum_2_);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float d_sum_2_ = float(d_sum_[p_]);
+				d_y_[p_] = half(d_sum_2_);
+				d_x_[p_] = half(d_sum_2_);
+			}
+		}
 	}
 }
 
@@ -160,10 +229,25 @@ kernel void kg_dd4f7221_residual_add_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
-		d_y_[p_] = kg_to_bf16(d_sum_2_);
-		d_x_[p_] = kg_to_bf16(d_sum_2_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
+			d_y_[p_] = kg_to_bf16(d_sum_2_);
+			d_x_[p_] = kg_to_bf16(d_sum_2_);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
+				d_y_[p_] = kg_to_bf16(d_sum_2_);
+				d_x_[p_] = kg_to_bf16(d_sum_2_);
+			}
+		}
 	}
 }

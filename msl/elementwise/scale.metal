@@ -51,9 +51,24 @@ kernel void kg_dd4f7221_scale_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = args.s_ * x_[p_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = t_ * x_[p_];
+		}
+	} else {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = t_ * x_[p_];
+			}
+		}
 	}
 }
 
@@ -73,9 +88,24 @@ kernel void kg_dd4f7221_scale_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = half(args.s_ * float(x_[p_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = half(t_ * float(x_[p_]));
+		}
+	} else {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = half(t_ * float(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -95,9 +125,24 @@ kernel void kg_dd4f7221_scale_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(args.s_ * kg_from_bf16(x_[p_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
+		}
+	} else {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -117,9 +162,24 @@ kernel void kg_dd4f7221_scale_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = d_y_[p_] * args.s_;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = d_y_[p_] * t_;
+		}
+	} else {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = d_y_[p_] * t_;
+			}
+		}
 	}
 }
 
@@ -139,9 +199,24 @@ kernel void kg_dd4f7221_scale_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = half(float(d_y_[p_]) * args.s_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = half(float(d_y_[p_]) * t_);
+		}
+	} else {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = half(float(d_y_[p_]) * t_);
+			}
+		}
 	}
 }
 
@@ -161,8 +236,23 @@ kernel void kg_dd4f7221_scale_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * args.s_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * t_);
+		}
+	} else {
+		const float t_ = args.s_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * t_);
+			}
+		}
 	}
 }

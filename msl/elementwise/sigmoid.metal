@@ -57,9 +57,22 @@ kernel void kg_dd4f7221_sigmoid_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = kg_sigmoid(x_[p_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_sigmoid(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_sigmoid(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -77,9 +90,22 @@ kernel void kg_dd4f7221_sigmoid_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = half(kg_sigmoid(float(x_[p_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = half(kg_sigmoid(float(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = half(kg_sigmoid(float(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -97,9 +123,22 @@ kernel void kg_dd4f7221_sigmoid_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -118,10 +157,24 @@ kernel void kg_dd4f7221_sigmoid_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_sigmoid_ = kg_sigmoid(x_[p_]);
-		d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_sigmoid_ = kg_sigmoid(x_[p_]);
+			d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_sigmoid_ = kg_sigmoid(x_[p_]);
+				d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
+			}
+		}
 	}
 }
 
@@ -140,10 +193,24 @@ kernel void kg_dd4f7221_sigmoid_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_sigmoid_ = kg_sigmoid(float(x_[p_]));
-		d_x_[p_] = half(float(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_sigmoid_ = kg_sigmoid(float(x_[p_]));
+			d_x_[p_] = half(float(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_sigmoid_ = kg_sigmoid(float(x_[p_]));
+				d_x_[p_] = half(float(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+			}
+		}
 	}
 }
 
@@ -162,9 +229,23 @@ kernel void kg_dd4f7221_sigmoid_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
-		d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
+				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+			}
+		}
 	}
 }

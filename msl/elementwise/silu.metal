@@ -58,10 +58,24 @@ kernel void kg_dd4f7221_silu_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = x_[p_];
-		y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = x_[p_];
+			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = x_[p_];
+				y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+			}
+		}
 	}
 }
 
@@ -79,10 +93,24 @@ kernel void kg_dd4f7221_silu_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = float(x_[p_]);
-		y_[p_] = half(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = float(x_[p_]);
+			y_[p_] = half(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = float(x_[p_]);
+				y_[p_] = half(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			}
+		}
 	}
 }
 
@@ -100,10 +128,24 @@ kernel void kg_dd4f7221_silu_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_bf16(x_[p_]);
-		y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_bf16(x_[p_]);
+				y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			}
+		}
 	}
 }
 
@@ -122,12 +164,28 @@ kernel void kg_dd4f7221_silu_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = x_[p_];
-		const float d_y_2_ = d_y_[p_];
-		const float x_sigmoid_ = kg_sigmoid(x_2_);
-		d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = x_[p_];
+			const float d_y_2_ = d_y_[p_];
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = x_[p_];
+				const float d_y_2_ = d_y_[p_];
+				const float x_sigmoid_ = kg_sigmoid(x_2_);
+				d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+			}
+		}
 	}
 }
 
@@ -146,12 +204,28 @@ kernel void kg_dd4f7221_silu_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = float(x_[p_]);
-		const float d_y_2_ = float(d_y_[p_]);
-		const float x_sigmoid_ = kg_sigmoid(x_2_);
-		d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = float(x_[p_]);
+			const float d_y_2_ = float(d_y_[p_]);
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = float(x_[p_]);
+				const float d_y_2_ = float(d_y_[p_]);
+				const float x_sigmoid_ = kg_sigmoid(x_2_);
+				d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			}
+		}
 	}
 }
 
@@ -170,11 +244,27 @@ kernel void kg_dd4f7221_silu_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_bf16(x_[p_]);
-		const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-		const float x_sigmoid_ = kg_sigmoid(x_2_);
-		d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_bf16(x_[p_]);
+				const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+				const float x_sigmoid_ = kg_sigmoid(x_2_);
+				d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			}
+		}
 	}
 }

@@ -55,9 +55,22 @@ kernel void kg_dd4f7221_tanh_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = kg_tanh(x_[p_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_tanh(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_tanh(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -75,9 +88,22 @@ kernel void kg_dd4f7221_tanh_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = half(kg_tanh(float(x_[p_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = half(kg_tanh(float(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = half(kg_tanh(float(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -95,9 +121,22 @@ kernel void kg_dd4f7221_tanh_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(kg_tanh(kg_from_bf16(x_[p_])));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(kg_tanh(kg_from_bf16(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(kg_tanh(kg_from_bf16(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -116,10 +155,24 @@ kernel void kg_dd4f7221_tanh_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_tanh_ = kg_tanh(x_[p_]);
-		d_x_[p_] = d_y_[p_] * (1.0f - x_tanh_ * x_tanh_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_tanh_ = kg_tanh(x_[p_]);
+			d_x_[p_] = d_y_[p_] * (1.0f - x_tanh_ * x_tanh_);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_tanh_ = kg_tanh(x_[p_]);
+				d_x_[p_] = d_y_[p_] * (1.0f - x_tanh_ * x_tanh_);
+			}
+		}
 	}
 }
 
@@ -138,10 +191,24 @@ kernel void kg_dd4f7221_tanh_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_tanh_ = kg_tanh(float(x_[p_]));
-		d_x_[p_] = half(float(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_tanh_ = kg_tanh(float(x_[p_]));
+			d_x_[p_] = half(float(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_tanh_ = kg_tanh(float(x_[p_]));
+				d_x_[p_] = half(float(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+			}
+		}
 	}
 }
 
@@ -160,9 +227,23 @@ kernel void kg_dd4f7221_tanh_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		const float x_tanh_ = kg_tanh(kg_from_bf16(x_[p_]));
-		d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_tanh_ = kg_tanh(kg_from_bf16(x_[p_]));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_tanh_ = kg_tanh(kg_from_bf16(x_[p_]));
+				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+			}
+		}
 	}
 }

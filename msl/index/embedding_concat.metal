@@ -71,17 +71,38 @@ kernel void kg_dd4f7221_embedding_concat_f32(
 	const int size_V_ = int(args.size_V_);
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int n_2_ = at_2_ / size_L_;
-		const int ids_value_ = ids_[n_2_ * size_L_ + l_];
-		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
-		y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int n_2_ = at_2_ / size_L_;
+				const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+				if (ids_value_ < 0 || ids_value_ >= size_V_) {
+					kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+				}
+				y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -107,17 +128,38 @@ kernel void kg_dd4f7221_embedding_concat_f16(
 	const int size_V_ = int(args.size_V_);
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int n_2_ = at_2_ / size_L_;
-		const int ids_value_ = ids_[n_2_ * size_L_ + l_];
-		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
-		y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int n_2_ = at_2_ / size_L_;
+				const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+				if (ids_value_ < 0 || ids_value_ >= size_V_) {
+					kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+				}
+				y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -143,17 +185,38 @@ kernel void kg_dd4f7221_embedding_concat_bf16(
 	const int size_V_ = int(args.size_V_);
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int n_2_ = at_2_ / size_L_;
-		const int ids_value_ = ids_[n_2_ * size_L_ + l_];
-		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
-		y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int n_2_ = at_2_ / size_L_;
+				const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+				if (ids_value_ < 0 || ids_value_ >= size_V_) {
+					kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+				}
+				y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -260,11 +323,26 @@ kernel void kg_dd4f7221_embedding_concat_grad_f16_2(
 	const int size_D_ = int(args.size_D_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int v_ = at_ / size_D_;
-		d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int v_ = at_ / size_D_;
+				d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
+			}
+		}
 	}
 }
 
@@ -328,10 +406,25 @@ kernel void kg_dd4f7221_embedding_concat_grad_bf16_2(
 	const int size_D_ = int(args.size_D_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int v_ = at_ / size_D_;
-		d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int v_ = at_ / size_D_;
+				d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
+			}
+		}
 	}
 }

@@ -88,15 +88,40 @@ kernel void kg_dd4f7221_im2col_f32(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int k_ = at_ % size_K_;
-		const int at_2_ = at_ / size_K_;
-		const int c_ = at_2_ % size_C_;
-		const int at_3_ = at_2_ / size_C_;
-		const int lout_ = at_3_ % size_Lout_;
-		const int b_ = at_3_ / size_Lout_;
-		cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_ >= 0 && lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_)) * size_C_ + c_] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.stride_;
+		const int at_2_ = args.dilation_;
+		const int at_3_ = args.pad_left_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_4_ = first_ + i_ * 256;
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
+		}
+	} else {
+		const int at_ = args.stride_;
+		const int at_2_ = args.dilation_;
+		const int at_3_ = args.pad_left_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_4_ = first_ + i_ * 256;
+			if (at_4_ < n_) {
+				const int k_ = at_4_ % size_K_;
+				const int at_5_ = at_4_ / size_K_;
+				const int c_ = at_5_ % size_C_;
+				const int at_6_ = at_5_ / size_C_;
+				const int lout_ = at_6_ % size_Lout_;
+				const int b_ = at_6_ / size_Lout_;
+				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -127,15 +152,40 @@ kernel void kg_dd4f7221_im2col_f16(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int k_ = at_ % size_K_;
-		const int at_2_ = at_ / size_K_;
-		const int c_ = at_2_ % size_C_;
-		const int at_3_ = at_2_ / size_C_;
-		const int lout_ = at_3_ % size_Lout_;
-		const int b_ = at_3_ / size_Lout_;
-		cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = half(lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_ >= 0 && lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_ < size_L_ ? float(x_[(b_ * size_L_ + (lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_)) * size_C_ + c_]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.stride_;
+		const int at_2_ = args.dilation_;
+		const int at_3_ = args.pad_left_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_4_ = first_ + i_ * 256;
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = half(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? float(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
+		}
+	} else {
+		const int at_ = args.stride_;
+		const int at_2_ = args.dilation_;
+		const int at_3_ = args.pad_left_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_4_ = first_ + i_ * 256;
+			if (at_4_ < n_) {
+				const int k_ = at_4_ % size_K_;
+				const int at_5_ = at_4_ / size_K_;
+				const int c_ = at_5_ % size_C_;
+				const int at_6_ = at_5_ / size_C_;
+				const int lout_ = at_6_ % size_Lout_;
+				const int b_ = at_6_ / size_Lout_;
+				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = half(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? float(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -166,15 +216,40 @@ kernel void kg_dd4f7221_im2col_bf16(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int k_ = at_ % size_K_;
-		const int at_2_ = at_ / size_K_;
-		const int c_ = at_2_ % size_C_;
-		const int at_3_ = at_2_ / size_C_;
-		const int lout_ = at_3_ % size_Lout_;
-		const int b_ = at_3_ / size_Lout_;
-		cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_ >= 0 && lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * args.stride_ + k_ * args.dilation_ - args.pad_left_)) * size_C_ + c_]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.stride_;
+		const int at_2_ = args.dilation_;
+		const int at_3_ = args.pad_left_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_4_ = first_ + i_ * 256;
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
+		}
+	} else {
+		const int at_ = args.stride_;
+		const int at_2_ = args.dilation_;
+		const int at_3_ = args.pad_left_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_4_ = first_ + i_ * 256;
+			if (at_4_ < n_) {
+				const int k_ = at_4_ % size_K_;
+				const int at_5_ = at_4_ / size_K_;
+				const int c_ = at_5_ % size_C_;
+				const int at_6_ = at_5_ / size_C_;
+				const int lout_ = at_6_ % size_Lout_;
+				const int b_ = at_6_ / size_Lout_;
+				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
+			}
+		}
 	}
 }
 

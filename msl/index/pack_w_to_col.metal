@@ -56,13 +56,30 @@ kernel void kg_dd4f7221_pack_w_to_col_f32(
 	const int size_C_ = int(args.size_C_);
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int k_ = at_ % size_K_;
-		const int at_2_ = at_ / size_K_;
-		const int c_ = at_2_ % size_C_;
-		const int cout_ = at_2_ / size_C_;
-		cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int k_ = at_ % size_K_;
+				const int at_2_ = at_ / size_K_;
+				const int c_ = at_2_ % size_C_;
+				const int cout_ = at_2_ / size_C_;
+				cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
+			}
+		}
 	}
 }
 
@@ -85,13 +102,30 @@ kernel void kg_dd4f7221_pack_w_to_col_f16(
 	const int size_C_ = int(args.size_C_);
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int k_ = at_ % size_K_;
-		const int at_2_ = at_ / size_K_;
-		const int c_ = at_2_ % size_C_;
-		const int cout_ = at_2_ / size_C_;
-		cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int k_ = at_ % size_K_;
+				const int at_2_ = at_ / size_K_;
+				const int c_ = at_2_ % size_C_;
+				const int cout_ = at_2_ / size_C_;
+				cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
+			}
+		}
 	}
 }
 
@@ -114,12 +148,29 @@ kernel void kg_dd4f7221_pack_w_to_col_bf16(
 	const int size_C_ = int(args.size_C_);
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int k_ = at_ % size_K_;
-		const int at_2_ = at_ / size_K_;
-		const int c_ = at_2_ % size_C_;
-		const int cout_ = at_2_ / size_C_;
-		cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int k_ = at_ % size_K_;
+				const int at_2_ = at_ / size_K_;
+				const int c_ = at_2_ % size_C_;
+				const int cout_ = at_2_ / size_C_;
+				cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
+			}
+		}
 	}
 }

@@ -55,11 +55,26 @@ kernel void kg_dd4f7221_concat_1_f32(
 	const int size_R_ = int(args.size_R_);
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -82,11 +97,26 @@ kernel void kg_dd4f7221_concat_1_f16(
 	const int size_R_ = int(args.size_R_);
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -109,11 +139,26 @@ kernel void kg_dd4f7221_concat_1_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -139,11 +184,26 @@ kernel void kg_dd4f7221_concat_2_f32(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -169,11 +229,26 @@ kernel void kg_dd4f7221_concat_2_f16(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -199,11 +274,26 @@ kernel void kg_dd4f7221_concat_2_bf16(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -232,12 +322,28 @@ kernel void kg_dd4f7221_concat_3_f32(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -266,12 +372,28 @@ kernel void kg_dd4f7221_concat_3_f16(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -300,12 +422,28 @@ kernel void kg_dd4f7221_concat_3_bf16(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -337,13 +475,30 @@ kernel void kg_dd4f7221_concat_4_f32(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -375,13 +530,30 @@ kernel void kg_dd4f7221_concat_4_f16(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -413,13 +585,30 @@ kernel void kg_dd4f7221_concat_4_bf16(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -454,14 +643,32 @@ kernel void kg_dd4f7221_concat_5_f32(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -496,14 +703,32 @@ kernel void kg_dd4f7221_concat_5_f16(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -538,14 +763,32 @@ kernel void kg_dd4f7221_concat_5_bf16(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -583,15 +826,34 @@ kernel void kg_dd4f7221_concat_6_f32(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -629,15 +891,34 @@ kernel void kg_dd4f7221_concat_6_f16(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -675,15 +956,34 @@ kernel void kg_dd4f7221_concat_6_bf16(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -724,16 +1024,36 @@ kernel void kg_dd4f7221_concat_7_f32(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -774,16 +1094,36 @@ kernel void kg_dd4f7221_concat_7_f16(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -824,16 +1164,36 @@ kernel void kg_dd4f7221_concat_7_bf16(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -877,17 +1237,38 @@ kernel void kg_dd4f7221_concat_8_f32(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		const int at_7_ = at_6_ - size_D_6_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				const int at_7_ = at_6_ - size_D_6_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -931,17 +1312,38 @@ kernel void kg_dd4f7221_concat_8_f16(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		const int at_7_ = at_6_ - size_D_6_;
-		y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				const int at_7_ = at_6_ - size_D_6_;
+				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -985,17 +1387,38 @@ kernel void kg_dd4f7221_concat_8_bf16(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		const int at_7_ = at_6_ - size_D_6_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				const int at_7_ = at_6_ - size_D_6_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1020,11 +1443,26 @@ kernel void kg_dd4f7221_concat_grad_2_f32_2(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_2_;
-		const int r_ = at_ / size_D_2_;
-		d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_2_ = at_ % size_D_2_;
+				const int r_ = at_ / size_D_2_;
+				d_x_2_[r_ * size_D_2_ + d_2_] = d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_2_ + size_D_1_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1049,11 +1487,26 @@ kernel void kg_dd4f7221_concat_grad_2_f16_2(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_2_;
-		const int r_ = at_ / size_D_2_;
-		d_x_2_[r_ * size_D_2_ + d_] = half(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_] = half(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_2_ = at_ % size_D_2_;
+				const int r_ = at_ / size_D_2_;
+				d_x_2_[r_ * size_D_2_ + d_2_] = half(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1078,11 +1531,26 @@ kernel void kg_dd4f7221_concat_grad_2_bf16_2(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_2_;
-		const int r_ = at_ / size_D_2_;
-		d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_2_ = at_ % size_D_2_;
+				const int r_ = at_ / size_D_2_;
+				d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1109,11 +1577,26 @@ kernel void kg_dd4f7221_concat_grad_3_f32_3(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_3_;
-		const int r_ = at_ / size_D_3_;
-		d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_3_ = at_ % size_D_3_;
+				const int r_ = at_ / size_D_3_;
+				d_x_3_[r_ * size_D_3_ + d_3_] = d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1140,11 +1623,26 @@ kernel void kg_dd4f7221_concat_grad_3_f16_3(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_3_;
-		const int r_ = at_ / size_D_3_;
-		d_x_3_[r_ * size_D_3_ + d_] = half(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_] = half(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_3_ = at_ % size_D_3_;
+				const int r_ = at_ / size_D_3_;
+				d_x_3_[r_ * size_D_3_ + d_3_] = half(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1171,11 +1669,26 @@ kernel void kg_dd4f7221_concat_grad_3_bf16_3(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_3_;
-		const int r_ = at_ / size_D_3_;
-		d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_3_ = at_ % size_D_3_;
+				const int r_ = at_ / size_D_3_;
+				d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1204,11 +1717,26 @@ kernel void kg_dd4f7221_concat_grad_4_f32_4(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_4_;
-		const int r_ = at_ / size_D_4_;
-		d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_4_ = at_ % size_D_4_;
+				const int r_ = at_ / size_D_4_;
+				d_x_4_[r_ * size_D_4_ + d_4_] = d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1237,11 +1765,26 @@ kernel void kg_dd4f7221_concat_grad_4_f16_4(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_4_;
-		const int r_ = at_ / size_D_4_;
-		d_x_4_[r_ * size_D_4_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_4_ = at_ % size_D_4_;
+				const int r_ = at_ / size_D_4_;
+				d_x_4_[r_ * size_D_4_ + d_4_] = half(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1270,11 +1813,26 @@ kernel void kg_dd4f7221_concat_grad_4_bf16_4(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_4_;
-		const int r_ = at_ / size_D_4_;
-		d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_4_ = at_ % size_D_4_;
+				const int r_ = at_ / size_D_4_;
+				d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1305,11 +1863,26 @@ kernel void kg_dd4f7221_concat_grad_5_f32_5(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_5_;
-		const int r_ = at_ / size_D_5_;
-		d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_5_ = at_ % size_D_5_;
+				const int r_ = at_ / size_D_5_;
+				d_x_5_[r_ * size_D_5_ + d_5_] = d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1340,11 +1913,26 @@ kernel void kg_dd4f7221_concat_grad_5_f16_5(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_5_;
-		const int r_ = at_ / size_D_5_;
-		d_x_5_[r_ * size_D_5_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_5_ = at_ % size_D_5_;
+				const int r_ = at_ / size_D_5_;
+				d_x_5_[r_ * size_D_5_ + d_5_] = half(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1375,11 +1963,26 @@ kernel void kg_dd4f7221_concat_grad_5_bf16_5(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_5_;
-		const int r_ = at_ / size_D_5_;
-		d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_5_ = at_ % size_D_5_;
+				const int r_ = at_ / size_D_5_;
+				d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1412,11 +2015,26 @@ kernel void kg_dd4f7221_concat_grad_6_f32_6(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_6_;
-		const int r_ = at_ / size_D_6_;
-		d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_6_ = at_ % size_D_6_;
+				const int r_ = at_ / size_D_6_;
+				d_x_6_[r_ * size_D_6_ + d_6_] = d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1449,11 +2067,26 @@ kernel void kg_dd4f7221_concat_grad_6_f16_6(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_6_;
-		const int r_ = at_ / size_D_6_;
-		d_x_6_[r_ * size_D_6_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_6_ = at_ % size_D_6_;
+				const int r_ = at_ / size_D_6_;
+				d_x_6_[r_ * size_D_6_ + d_6_] = half(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1486,11 +2119,26 @@ kernel void kg_dd4f7221_concat_grad_6_bf16_6(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_6_;
-		const int r_ = at_ / size_D_6_;
-		d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_6_ = at_ % size_D_6_;
+				const int r_ = at_ / size_D_6_;
+				d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1525,11 +2173,26 @@ kernel void kg_dd4f7221_concat_grad_7_f32_7(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_7_;
-		const int r_ = at_ / size_D_7_;
-		d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_7_ = at_ % size_D_7_;
+				const int r_ = at_ / size_D_7_;
+				d_x_7_[r_ * size_D_7_ + d_7_] = d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1564,11 +2227,26 @@ kernel void kg_dd4f7221_concat_grad_7_f16_7(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_7_;
-		const int r_ = at_ / size_D_7_;
-		d_x_7_[r_ * size_D_7_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_7_ = at_ % size_D_7_;
+				const int r_ = at_ / size_D_7_;
+				d_x_7_[r_ * size_D_7_ + d_7_] = half(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1603,11 +2281,26 @@ kernel void kg_dd4f7221_concat_grad_7_bf16_7(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_7_;
-		const int r_ = at_ / size_D_7_;
-		d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_7_ = at_ % size_D_7_;
+				const int r_ = at_ / size_D_7_;
+				d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1644,11 +2337,26 @@ kernel void kg_dd4f7221_concat_grad_8_f32_8(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_8_;
-		const int r_ = at_ / size_D_8_;
-		d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_8_ = at_ % size_D_8_;
+				const int r_ = at_ / size_D_8_;
+				d_x_8_[r_ * size_D_8_ + d_8_] = d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1685,11 +2393,26 @@ kernel void kg_dd4f7221_concat_grad_8_f16_8(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_8_;
-		const int r_ = at_ / size_D_8_;
-		d_x_8_[r_ * size_D_8_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_8_ = at_ % size_D_8_;
+				const int r_ = at_ / size_D_8_;
+				d_x_8_[r_ * size_D_8_ + d_8_] = half(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1726,10 +2449,25 @@ kernel void kg_dd4f7221_concat_grad_8_bf16_8(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_8_;
-		const int r_ = at_ / size_D_8_;
-		d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_8_ = at_ % size_D_8_;
+				const int r_ = at_ / size_D_8_;
+				d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			}
+		}
 	}
 }

@@ -53,11 +53,26 @@ kernel void kg_dd4f7221_fill_bias_f32(
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int m_ = at_ / size_N_;
-		y_[m_ * size_N_ + n_2_] = b_[n_2_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = b_[n_2_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int m_ = at_ / size_N_;
+				y_[m_ * size_N_ + n_2_] = b_[n_2_];
+			}
+		}
 	}
 }
 
@@ -78,11 +93,26 @@ kernel void kg_dd4f7221_fill_bias_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int m_ = at_ / size_N_;
-		y_[m_ * size_N_ + n_2_] = half(float(b_[n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = half(float(b_[n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int m_ = at_ / size_N_;
+				y_[m_ * size_N_ + n_2_] = half(float(b_[n_2_]));
+			}
+		}
 	}
 }
 
@@ -103,11 +133,26 @@ kernel void kg_dd4f7221_fill_bias_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int m_ = at_ / size_N_;
-		y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int m_ = at_ / size_N_;
+				y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
+			}
+		}
 	}
 }
 

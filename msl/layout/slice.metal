@@ -59,13 +59,32 @@ kernel void kg_dd4f7221_slice_f32(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + args.start_ >= 0 && n_2_ + args.start_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + args.start_)) * size_D_ + d_] : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
+		}
+	} else {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int n_2_ = at_3_ % size_N_;
+				const int r_ = at_3_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -92,13 +111,32 @@ kernel void kg_dd4f7221_slice_f16(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + args.start_ >= 0 && n_2_ + args.start_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + args.start_)) * size_D_ + d_]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+		}
+	} else {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int n_2_ = at_3_ % size_N_;
+				const int r_ = at_3_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -125,13 +163,32 @@ kernel void kg_dd4f7221_slice_bf16(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + args.start_ >= 0 && n_2_ + args.start_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + args.start_)) * size_D_ + d_]) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+		}
+	} else {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int n_2_ = at_3_ % size_N_;
+				const int r_ = at_3_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -158,14 +215,34 @@ kernel void kg_dd4f7221_slice_grad_f32(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int r_ = at_2_ / size_L_;
-		const int at_3_ = l_ - args.start_;
-		d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_3_ >= 0 && at_3_ < size_N_ ? (at_3_ >= 0 && at_3_ < size_N_ ? d_y_[(r_ * size_N_ + at_3_) * size_D_ + d_] : 0.0f) : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+		}
+	} else {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int l_ = at_3_ % size_L_;
+				const int r_ = at_3_ / size_L_;
+				const int at_4_ = l_ - at_;
+				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+			}
+		}
 	}
 }
 
@@ -192,14 +269,34 @@ kernel void kg_dd4f7221_slice_grad_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int r_ = at_2_ / size_L_;
-		const int at_3_ = l_ - args.start_;
-		d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_3_ >= 0 && at_3_ < size_N_ ? (at_3_ >= 0 && at_3_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_3_) * size_D_ + d_]) : 0.0f) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+		}
+	} else {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int l_ = at_3_ % size_L_;
+				const int r_ = at_3_ / size_L_;
+				const int at_4_ = l_ - at_;
+				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -226,13 +323,33 @@ kernel void kg_dd4f7221_slice_grad_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int r_ = at_2_ / size_L_;
-		const int at_3_ = l_ - args.start_;
-		d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_3_ >= 0 && at_3_ < size_N_ ? (at_3_ >= 0 && at_3_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_3_) * size_D_ + d_]) : 0.0f) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+		}
+	} else {
+		const int at_ = args.start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int l_ = at_3_ % size_L_;
+				const int r_ = at_3_ / size_L_;
+				const int at_4_ = l_ - at_;
+				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+			}
+		}
 	}
 }

@@ -54,13 +54,30 @@ kernel void kg_dd4f7221_transpose_f32(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int m_ = at_ % size_M_;
-		const int at_2_ = at_ / size_M_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int m_ = at_ % size_M_;
+				const int at_2_ = at_ / size_M_;
+				const int n_2_ = at_2_ % size_N_;
+				const int r_ = at_2_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
+			}
+		}
 	}
 }
 
@@ -83,13 +100,30 @@ kernel void kg_dd4f7221_transpose_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int m_ = at_ % size_M_;
-		const int at_2_ = at_ / size_M_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = half(float(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = half(float(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int m_ = at_ % size_M_;
+				const int at_2_ = at_ / size_M_;
+				const int n_2_ = at_2_ % size_N_;
+				const int r_ = at_2_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = half(float(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
+			}
+		}
 	}
 }
 
@@ -112,12 +146,29 @@ kernel void kg_dd4f7221_transpose_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int m_ = at_ % size_M_;
-		const int at_2_ = at_ / size_M_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int m_ = at_ % size_M_;
+				const int at_2_ = at_ / size_M_;
+				const int n_2_ = at_2_ % size_N_;
+				const int r_ = at_2_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
+			}
+		}
 	}
 }

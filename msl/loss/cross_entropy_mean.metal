@@ -642,25 +642,62 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 	const int size_V_ = int(args.size_V_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int v_ = at_ % size_V_;
-		const int r_ = at_ / size_V_;
-		const int target_value_ = target_[r_];
-		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 1, r_, target_value_, size_V_);
-		}
-		const bool counted_ = target_value_ != args.ignore_index_;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
-		const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
-		const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
-		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-		const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-		const float top_2_ = top_[r_];
-		const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		d_logits_[r_ * size_V_ + v_] = d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int v_ = at_2_ % size_V_;
+				const int r_ = at_2_ / size_V_;
+				const int target_value_ = target_[r_];
+				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+					kg_fault_set(fault, 1, r_, target_value_, size_V_);
+				}
+				const bool counted_ = target_value_ != at_;
+				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+				const float d_hit_ = counted_ ? t_6_ : 0.0f;
+				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+				const float top_2_ = top_[r_];
+				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+				d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -688,25 +725,62 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 	const int size_V_ = int(args.size_V_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int v_ = at_ % size_V_;
-		const int r_ = at_ / size_V_;
-		const int target_value_ = target_[r_];
-		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 1, r_, target_value_, size_V_);
-		}
-		const bool counted_ = target_value_ != args.ignore_index_;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
-		const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
-		const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
-		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-		const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-		const float top_2_ = top_[r_];
-		const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		d_logits_[r_ * size_V_ + v_] = half(d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int v_ = at_2_ % size_V_;
+				const int r_ = at_2_ / size_V_;
+				const int target_value_ = target_[r_];
+				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+					kg_fault_set(fault, 1, r_, target_value_, size_V_);
+				}
+				const bool counted_ = target_value_ != at_;
+				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+				const float d_hit_ = counted_ ? t_6_ : 0.0f;
+				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+				const float top_2_ = top_[r_];
+				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+				d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			}
+		}
 	}
 }
 
@@ -734,24 +808,61 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 	const int size_V_ = int(args.size_V_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int v_ = at_ % size_V_;
-		const int r_ = at_ / size_V_;
-		const int target_value_ = target_[r_];
-		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-			kg_fault_set(fault, 1, r_, target_value_, size_V_);
-		}
-		const bool counted_ = target_value_ != args.ignore_index_;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
-		const float d_average_ = counted_ && t_2_ ? -(t_3_ * t_) : 0.0f;
-		const float d_hit_ = counted_ ? (t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_) : 0.0f;
-		const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-		const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-		const float top_2_ = top_[r_];
-		const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-		d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int v_ = at_2_ % size_V_;
+				const int r_ = at_2_ / size_V_;
+				const int target_value_ = target_[r_];
+				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+					kg_fault_set(fault, 1, r_, target_value_, size_V_);
+				}
+				const bool counted_ = target_value_ != at_;
+				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+				const float d_hit_ = counted_ ? t_6_ : 0.0f;
+				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+				const float top_2_ = top_[r_];
+				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			}
+		}
 	}
 }

@@ -1598,13 +1598,30 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			}
+		}
 	}
 }
 
@@ -1918,13 +1935,30 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+			}
+		}
 	}
 }
 
@@ -2238,13 +2272,30 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+			}
+		}
 	}
 }
 

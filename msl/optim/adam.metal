@@ -90,25 +90,68 @@ kernel void kg_dd4f7221_adam_shadow_f32(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float m_2_ = m_[p_];
-		const float t_2_ = args.beta1_;
-		const float grad_ = g_[p_] * inv_scale_[0] * clip_[0] + args.weight_decay_ * w_2_;
-		const float m_new_ = t_ ? m_2_ : t_2_ * m_2_ + (1.0f - t_2_) * grad_;
-		const float t_3_ = float(step_[0]);
-		const float correct1_ = -kg_expm1(t_3_ * precise::log(t_2_));
-		const float v_2_ = v_[p_];
-		const float t_4_ = args.beta2_;
-		const float v_new_ = t_ ? v_2_ : t_4_ * v_2_ + (1.0f - t_4_) * grad_ * grad_;
-		const float correct2_ = -kg_expm1(t_3_ * precise::log(t_4_));
-		const float w_new_ = t_ ? w_2_ : w_2_ - args.lr_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + args.eps_));
-		w_[p_] = w_new_;
-		m_[p_] = m_new_;
-		v_[p_] = v_new_;
-		shadow_[p_] = w_new_;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float m_2_ = m_[p_];
+				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+				w_[p_] = w_new_;
+				m_[p_] = m_new_;
+				v_[p_] = v_new_;
+				shadow_[p_] = w_new_;
+			}
+		}
 	}
 }
 
@@ -142,25 +185,68 @@ kernel void kg_dd4f7221_adam_shadow_f16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float m_2_ = m_[p_];
-		const float t_2_ = args.beta1_;
-		const float grad_ = float(g_[p_]) * inv_scale_[0] * clip_[0] + args.weight_decay_ * w_2_;
-		const float m_new_ = t_ ? m_2_ : t_2_ * m_2_ + (1.0f - t_2_) * grad_;
-		const float t_3_ = float(step_[0]);
-		const float correct1_ = -kg_expm1(t_3_ * precise::log(t_2_));
-		const float v_2_ = v_[p_];
-		const float t_4_ = args.beta2_;
-		const float v_new_ = t_ ? v_2_ : t_4_ * v_2_ + (1.0f - t_4_) * grad_ * grad_;
-		const float correct2_ = -kg_expm1(t_3_ * precise::log(t_4_));
-		const float w_new_ = t_ ? w_2_ : w_2_ - args.lr_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + args.eps_));
-		w_[p_] = w_new_;
-		m_[p_] = m_new_;
-		v_[p_] = v_new_;
-		shadow_[p_] = half(w_new_);
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = half(w_new_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float m_2_ = m_[p_];
+				const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+				w_[p_] = w_new_;
+				m_[p_] = m_new_;
+				v_[p_] = v_new_;
+				shadow_[p_] = half(w_new_);
+			}
+		}
 	}
 }
 
@@ -194,25 +280,68 @@ kernel void kg_dd4f7221_adam_shadow_bf16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float m_2_ = m_[p_];
-		const float t_2_ = args.beta1_;
-		const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_[0] * clip_[0] + args.weight_decay_ * w_2_;
-		const float m_new_ = t_ ? m_2_ : t_2_ * m_2_ + (1.0f - t_2_) * grad_;
-		const float t_3_ = float(step_[0]);
-		const float correct1_ = -kg_expm1(t_3_ * precise::log(t_2_));
-		const float v_2_ = v_[p_];
-		const float t_4_ = args.beta2_;
-		const float v_new_ = t_ ? v_2_ : t_4_ * v_2_ + (1.0f - t_4_) * grad_ * grad_;
-		const float correct2_ = -kg_expm1(t_3_ * precise::log(t_4_));
-		const float w_new_ = t_ ? w_2_ : w_2_ - args.lr_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + args.eps_));
-		w_[p_] = w_new_;
-		m_[p_] = m_new_;
-		v_[p_] = v_new_;
-		shadow_[p_] = kg_to_bf16(w_new_);
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float m_2_ = m_[p_];
+				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+				w_[p_] = w_new_;
+				m_[p_] = m_new_;
+				v_[p_] = v_new_;
+				shadow_[p_] = kg_to_bf16(w_new_);
+			}
+		}
 	}
 }
 
@@ -245,24 +374,66 @@ kernel void kg_dd4f7221_adam_f32(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float m_2_ = m_[p_];
-		const float t_2_ = args.beta1_;
-		const float grad_ = g_[p_] * inv_scale_[0] * clip_[0] + args.weight_decay_ * w_2_;
-		const float m_new_ = t_ ? m_2_ : t_2_ * m_2_ + (1.0f - t_2_) * grad_;
-		const float t_3_ = float(step_[0]);
-		const float correct1_ = -kg_expm1(t_3_ * precise::log(t_2_));
-		const float v_2_ = v_[p_];
-		const float t_4_ = args.beta2_;
-		const float v_new_ = t_ ? v_2_ : t_4_ * v_2_ + (1.0f - t_4_) * grad_ * grad_;
-		const float correct2_ = -kg_expm1(t_3_ * precise::log(t_4_));
-		const float w_new_ = t_ ? w_2_ : w_2_ - args.lr_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + args.eps_));
-		w_[p_] = w_new_;
-		m_[p_] = m_new_;
-		v_[p_] = v_new_;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float m_2_ = m_[p_];
+				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+				w_[p_] = w_new_;
+				m_[p_] = m_new_;
+				v_[p_] = v_new_;
+			}
+		}
 	}
 }
 
@@ -295,24 +466,66 @@ kernel void kg_dd4f7221_adam_f16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float m_2_ = m_[p_];
-		const float t_2_ = args.beta1_;
-		const float grad_ = float(g_[p_]) * inv_scale_[0] * clip_[0] + args.weight_decay_ * w_2_;
-		const float m_new_ = t_ ? m_2_ : t_2_ * m_2_ + (1.0f - t_2_) * grad_;
-		const float t_3_ = float(step_[0]);
-		const float correct1_ = -kg_expm1(t_3_ * precise::log(t_2_));
-		const float v_2_ = v_[p_];
-		const float t_4_ = args.beta2_;
-		const float v_new_ = t_ ? v_2_ : t_4_ * v_2_ + (1.0f - t_4_) * grad_ * grad_;
-		const float correct2_ = -kg_expm1(t_3_ * precise::log(t_4_));
-		const float w_new_ = t_ ? w_2_ : w_2_ - args.lr_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + args.eps_));
-		w_[p_] = w_new_;
-		m_[p_] = m_new_;
-		v_[p_] = v_new_;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float m_2_ = m_[p_];
+				const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+				w_[p_] = w_new_;
+				m_[p_] = m_new_;
+				v_[p_] = v_new_;
+			}
+		}
 	}
 }
 
@@ -345,23 +558,65 @@ kernel void kg_dd4f7221_adam_bf16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float m_2_ = m_[p_];
-		const float t_2_ = args.beta1_;
-		const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_[0] * clip_[0] + args.weight_decay_ * w_2_;
-		const float m_new_ = t_ ? m_2_ : t_2_ * m_2_ + (1.0f - t_2_) * grad_;
-		const float t_3_ = float(step_[0]);
-		const float correct1_ = -kg_expm1(t_3_ * precise::log(t_2_));
-		const float v_2_ = v_[p_];
-		const float t_4_ = args.beta2_;
-		const float v_new_ = t_ ? v_2_ : t_4_ * v_2_ + (1.0f - t_4_) * grad_ * grad_;
-		const float correct2_ = -kg_expm1(t_3_ * precise::log(t_4_));
-		const float w_new_ = t_ ? w_2_ : w_2_ - args.lr_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + args.eps_));
-		w_[p_] = w_new_;
-		m_[p_] = m_new_;
-		v_[p_] = v_new_;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = args.weight_decay_;
+		const float t_6_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_6_ * precise::log(t_3_));
+		const float t_7_ = args.beta2_;
+		const float t_8_ = 1.0f - t_7_;
+		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
+		const float t_9_ = args.eps_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float m_2_ = m_[p_];
+				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+				w_[p_] = w_new_;
+				m_[p_] = m_new_;
+				v_[p_] = v_new_;
+			}
+		}
 	}
 }

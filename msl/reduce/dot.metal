@@ -236,11 +236,26 @@ kernel void kg_dd4f7221_dot_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
-		d_a_[p_] = d_y_2_ * b_[p_];
-		d_b_[p_] = d_y_2_ * a_[p_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_a_[p_] = d_y_2_ * b_[p_];
+			d_b_[p_] = d_y_2_ * a_[p_];
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_a_[p_] = d_y_2_ * b_[p_];
+				d_b_[p_] = d_y_2_ * a_[p_];
+			}
+		}
 	}
 }
 
@@ -261,11 +276,26 @@ kernel void kg_dd4f7221_dot_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
-		d_a_[p_] = half(d_y_2_ * float(b_[p_]));
-		d_b_[p_] = half(d_y_2_ * float(a_[p_]));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_a_[p_] = half(d_y_2_ * float(b_[p_]));
+			d_b_[p_] = half(d_y_2_ * float(a_[p_]));
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_a_[p_] = half(d_y_2_ * float(b_[p_]));
+				d_b_[p_] = half(d_y_2_ * float(a_[p_]));
+			}
+		}
 	}
 }
 
@@ -286,10 +316,25 @@ kernel void kg_dd4f7221_dot_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
-		d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));
-		d_b_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(a_[p_]));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));
+			d_b_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(a_[p_]));
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));
+				d_b_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(a_[p_]));
+			}
+		}
 	}
 }

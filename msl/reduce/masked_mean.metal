@@ -281,13 +281,30 @@ kernel void kg_dd4f7221_masked_mean_grad_f32_2(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int h_ = at_ % size_H_;
-		const int at_2_ = at_ / size_H_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int h_ = at_ % size_H_;
+				const int at_2_ = at_ / size_H_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
+			}
+		}
 	}
 }
 
@@ -312,13 +329,30 @@ kernel void kg_dd4f7221_masked_mean_grad_f16_2(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int h_ = at_ % size_H_;
-		const int at_2_ = at_ / size_H_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int h_ = at_ % size_H_;
+				const int at_2_ = at_ / size_H_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -343,12 +377,29 @@ kernel void kg_dd4f7221_masked_mean_grad_bf16_2(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
-	const int at_ = int(group.x) * 256 + int(tid);
-	if (at_ < n_) {
-		const int h_ = at_ % size_H_;
-		const int at_2_ = at_ / size_H_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int h_ = at_ % size_H_;
+				const int at_2_ = at_ / size_H_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+			}
+		}
 	}
 }

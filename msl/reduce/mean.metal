@@ -233,9 +233,24 @@ kernel void kg_dd4f7221_mean_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = d_y_[0] / float(max(size_P_, 1));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = t_;
+		}
+	} else {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = t_;
+			}
+		}
 	}
 }
 
@@ -253,9 +268,24 @@ kernel void kg_dd4f7221_mean_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = half(d_y_[0] / float(max(size_P_, 1)));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = half(t_);
+		}
+	} else {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = half(t_);
+			}
+		}
 	}
 }
 
@@ -273,8 +303,23 @@ kernel void kg_dd4f7221_mean_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = kg_to_bf16(d_y_[0] / float(max(size_P_, 1)));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = kg_to_bf16(t_);
+		}
+	} else {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = kg_to_bf16(t_);
+			}
+		}
 	}
 }

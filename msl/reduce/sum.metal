@@ -230,9 +230,24 @@ kernel void kg_dd4f7221_sum_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = d_y_[0];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = d_y_2_;
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = d_y_2_;
+			}
+		}
 	}
 }
 
@@ -250,9 +265,24 @@ kernel void kg_dd4f7221_sum_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = half(d_y_[0]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = half(d_y_2_);
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = half(d_y_2_);
+			}
+		}
 	}
 }
 
@@ -270,8 +300,23 @@ kernel void kg_dd4f7221_sum_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = kg_to_bf16(d_y_[0]);
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = kg_to_bf16(d_y_2_);
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = kg_to_bf16(d_y_2_);
+			}
+		}
 	}
 }

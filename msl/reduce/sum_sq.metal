@@ -234,9 +234,24 @@ kernel void kg_dd4f7221_sum_sq_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = 2.0f * d_y_[0] * x_[p_];
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = 2.0f * d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = t_ * x_[p_];
+		}
+	} else {
+		const float t_ = 2.0f * d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = t_ * x_[p_];
+			}
+		}
 	}
 }
 
@@ -255,9 +270,24 @@ kernel void kg_dd4f7221_sum_sq_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = half(2.0f * d_y_[0] * float(x_[p_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = 2.0f * d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = half(t_ * float(x_[p_]));
+		}
+	} else {
+		const float t_ = 2.0f * d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = half(t_ * float(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -276,8 +306,23 @@ kernel void kg_dd4f7221_sum_sq_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
-		d_x_[p_] = kg_to_bf16(2.0f * d_y_[0] * kg_from_bf16(x_[p_]));
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = 2.0f * d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
+		}
+	} else {
+		const float t_ = 2.0f * d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
+			}
+		}
 	}
 }

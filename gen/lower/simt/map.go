@@ -5,12 +5,17 @@ import (
 	"github.com/kernelgen/kgen/gen/lower"
 )
 
-// mapThreads is the number of threads in a group of a map.
-const mapThreads = 256
+const (
+	mapThreads = 256 // in a group of a map
+	mapEach    = 4   // elements of a thread
+	mapTile    = mapThreads * mapEach
+)
 
-// mapKernel computes each element of the outputs on its own: a thread for each.
-// The index is flattened, so that an innermost axis of any extent, one included,
-// fills the groups.
+// mapKernel computes each element of the outputs on its own. The index is flattened, so
+// that an innermost axis of any extent, one included, fills the groups. A thread has a
+// few elements, as far apart as there are threads: neighbours touch what lies side by
+// side, and the loads of all of a thread's elements are under way at a time. So that
+// they can be, a group asks once whether it has all of its elements.
 func (l *lowering) mapKernel() {
 	axes := l.k.Par
 	l.out.Func.Threads = mapThreads
@@ -18,11 +23,25 @@ func (l *lowering) mapKernel() {
 		l.when(bin(ir.Eq, &ir.Here{ID: ir.Thread}, lower.Int(0)), func() { l.stores(l.k.Stores) })
 		return
 	}
-	l.out.Grid = []Dim{{axes, mapThreads}}
+	l.out.Grid = []Dim{{axes, mapTile}}
 	n := l.extent("n", axes)
-	at := l.Name(posName(axes), lower.AddI(times(&ir.Here{ID: ir.GroupX}, mapThreads), &ir.Here{ID: ir.Thread}))
-	l.when(less(at, n), func() {
+	from := l.Name("from", times(&ir.Here{ID: ir.GroupX}, mapTile))
+	first := l.Name("first", lower.AddI(from, &ir.Here{ID: ir.Thread}))
+	each := func(element func(at ir.Expr)) func() {
+		return func() {
+			l.unrolled("i", mapEach, func(i ir.Expr) {
+				element(l.Name(posName(axes), lower.AddI(first, lower.MulI(i, lower.Int(mapThreads)))))
+			})
+		}
+	}
+	compute := func(at ir.Expr) {
 		l.bind(axes, at)
 		l.stores(l.k.Stores)
-	})
+	}
+	s := &ir.If{C: bin(ir.Le, lower.AddI(from, lower.Int(mapTile)), n)}
+	l.Guarded(&s.Then, each(compute))
+	l.Guarded(&s.Else, each(func(at ir.Expr) {
+		l.when(less(at, n), func() { compute(at) })
+	}))
+	l.Emit(s)
 }

@@ -90,24 +90,67 @@ kernel void kg_21128c30_adamw_bf16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int p_ = int(group.x) * 256 + int(tid);
-	if (p_ < size_P_) {
+	const int from_ = int(group.x) * 1024;
+	const int first_ = from_ + int(tid);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float m_2_ = m_[p_];
-		const float t_2_ = args.beta1_;
-		const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_[0] * clip_[0];
-		const float m_new_ = t_ ? m_2_ : t_2_ * m_2_ + (1.0f - t_2_) * grad_;
-		const float t_3_ = float(step_[0]);
-		const float correct1_ = -kg_expm1(t_3_ * precise::log(t_2_));
-		const float v_2_ = v_[p_];
-		const float t_4_ = args.beta2_;
-		const float v_new_ = t_ ? v_2_ : t_4_ * v_2_ + (1.0f - t_4_) * grad_ * grad_;
-		const float correct2_ = -kg_expm1(t_3_ * precise::log(t_4_));
-		const float w_new_ = t_ ? w_2_ : w_2_ - args.lr_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + args.eps_) + args.weight_decay_ * w_2_);
-		w_[p_] = w_new_;
-		m_[p_] = m_new_;
-		v_[p_] = v_new_;
-		shadow_[p_] = kg_to_bf16(w_new_);
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_5_ * precise::log(t_3_));
+		const float t_6_ = args.beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -kg_expm1(t_5_ * precise::log(t_6_));
+		const float t_8_ = args.eps_;
+		const float t_9_ = args.weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_5_ * precise::log(t_3_));
+		const float t_6_ = args.beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -kg_expm1(t_5_ * precise::log(t_6_));
+		const float t_8_ = args.eps_;
+		const float t_9_ = args.weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float m_2_ = m_[p_];
+				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				w_[p_] = w_new_;
+				m_[p_] = m_new_;
+				v_[p_] = v_new_;
+				shadow_[p_] = kg_to_bf16(w_new_);
+			}
+		}
 	}
 }

@@ -67,13 +67,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
+			}
+		}
 	}
 }
 
@@ -93,13 +110,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
+			}
+		}
 	}
 }
 
@@ -119,13 +153,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
+			}
+		}
 	}
 }
 
@@ -197,13 +248,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
+			}
+		}
 	}
 }
 
@@ -275,13 +343,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+			}
+		}
 	}
 }
 
@@ -353,12 +438,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int b_ = at_2_ / size_L_;
-		d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int at_2_ = at_ / size_D_;
+				const int l_ = at_2_ % size_L_;
+				const int b_ = at_2_ / size_L_;
+				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
+			}
+		}
 	}
 }

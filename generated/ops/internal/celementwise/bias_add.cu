@@ -64,11 +64,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_f32(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
+			}
+		}
 	}
 }
 
@@ -86,11 +101,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_f16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		sum_[r_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(y_[r_ * size_N_ + n_2_]) + kg_from_f16(b_[n_2_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(y_[r_ * size_N_ + n_2_]) + kg_from_f16(b_[n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				sum_[r_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(y_[r_ * size_N_ + n_2_]) + kg_from_f16(b_[n_2_]));
+			}
+		}
 	}
 }
 
@@ -108,11 +138,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_bf16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
+			}
+		}
 	}
 }
 
@@ -203,11 +248,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_grad_f32_
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
+			}
+		}
 	}
 }
 
@@ -298,11 +358,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_grad_f16_
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		d_y_[r_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_sum_[r_ * size_N_ + n_2_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_sum_[r_ * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				d_y_[r_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_sum_[r_ * size_N_ + n_2_]));
+			}
+		}
 	}
 }
 
@@ -393,10 +468,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_grad_bf16
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int r_ = at_ / size_N_;
-		d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int r_ = at_ / size_N_;
+				d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
+			}
+		}
 	}
 }

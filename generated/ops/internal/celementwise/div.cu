@@ -64,11 +64,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f32(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
+			}
+		}
 	}
 }
 
@@ -86,11 +101,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f16(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) / kg_from_f16(b_[s_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) / kg_from_f16(b_[s_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) / kg_from_f16(b_[s_]));
+			}
+		}
 	}
 }
 
@@ -108,11 +138,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_bf16(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int s_ = at_ % size_S_;
-		const int p_ = at_ / size_S_;
-		y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int s_ = at_ % size_S_;
+				const int p_ = at_ / size_S_;
+				y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
+			}
+		}
 	}
 }
 

@@ -61,9 +61,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = erff(x_[p_]);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = erff(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = erff(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -77,9 +90,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_f16(erff(kg_from_f16(x_[p_])));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_f16(erff(kg_from_f16(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_f16(erff(kg_from_f16(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -93,9 +119,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(erff(kg_from_bf16(x_[p_])));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(erff(kg_from_bf16(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(erff(kg_from_bf16(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -110,10 +149,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_grad_f32(
 	const float *__restrict__ x_ = (const float *)buf[1];
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = x_[p_];
-		d_x_[p_] = d_y_[p_] * 1.1283792f * expf(-(x_2_ * x_2_));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = x_[p_];
+			d_x_[p_] = d_y_[p_] * 1.1283792f * expf(-(x_2_ * x_2_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = x_[p_];
+				d_x_[p_] = d_y_[p_] * 1.1283792f * expf(-(x_2_ * x_2_));
+			}
+		}
 	}
 }
 
@@ -128,10 +181,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_grad_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_f16(x_[p_]);
-		d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * expf(-(x_2_ * x_2_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_f16(x_[p_]);
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * expf(-(x_2_ * x_2_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_f16(x_[p_]);
+				d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * expf(-(x_2_ * x_2_)));
+			}
+		}
 	}
 }
 
@@ -146,9 +213,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_grad_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_bf16(x_[p_]);
-		d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * expf(-(x_2_ * x_2_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * expf(-(x_2_ * x_2_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_bf16(x_[p_]);
+				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * expf(-(x_2_ * x_2_)));
+			}
+		}
 	}
 }

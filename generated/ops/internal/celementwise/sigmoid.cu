@@ -68,9 +68,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sigmoid_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_sigmoid(x_[p_]);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_sigmoid(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_sigmoid(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -84,9 +97,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sigmoid_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_f16(kg_sigmoid(kg_from_f16(x_[p_])));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_f16(kg_sigmoid(kg_from_f16(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_f16(kg_sigmoid(kg_from_f16(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -100,9 +126,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sigmoid_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
+			}
+		}
 	}
 }
 
@@ -117,10 +156,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sigmoid_grad_f32(
 	const float *__restrict__ x_ = (const float *)buf[1];
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_sigmoid_ = kg_sigmoid(x_[p_]);
-		d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_sigmoid_ = kg_sigmoid(x_[p_]);
+			d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_sigmoid_ = kg_sigmoid(x_[p_]);
+				d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
+			}
+		}
 	}
 }
 
@@ -135,10 +188,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sigmoid_grad_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_sigmoid_ = kg_sigmoid(kg_from_f16(x_[p_]));
-		d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_sigmoid_ = kg_sigmoid(kg_from_f16(x_[p_]));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_sigmoid_ = kg_sigmoid(kg_from_f16(x_[p_]));
+				d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+			}
+		}
 	}
 }
 
@@ -153,9 +220,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sigmoid_grad_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
-		d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
+				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
+			}
+		}
 	}
 }

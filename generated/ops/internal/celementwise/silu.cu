@@ -69,10 +69,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = x_[p_];
-		y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = x_[p_];
+			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = x_[p_];
+				y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+			}
+		}
 	}
 }
 
@@ -86,10 +100,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_f16(x_[p_]);
-		y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_f16(x_[p_]);
+			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_f16(x_[p_]);
+				y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			}
+		}
 	}
 }
 
@@ -103,10 +131,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_bf16(x_[p_]);
-		y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_bf16(x_[p_]);
+				y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			}
+		}
 	}
 }
 
@@ -121,12 +163,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f32(
 	const float *__restrict__ d_y_ = (const float *)buf[1];
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = x_[p_];
-		const float d_y_2_ = d_y_[p_];
-		const float x_sigmoid_ = kg_sigmoid(x_2_);
-		d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = x_[p_];
+			const float d_y_2_ = d_y_[p_];
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = x_[p_];
+				const float d_y_2_ = d_y_[p_];
+				const float x_sigmoid_ = kg_sigmoid(x_2_);
+				d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+			}
+		}
 	}
 }
 
@@ -141,12 +199,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16(
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_f16(x_[p_]);
-		const float d_y_2_ = kg_from_f16(d_y_[p_]);
-		const float x_sigmoid_ = kg_sigmoid(x_2_);
-		d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_f16(x_[p_]);
+			const float d_y_2_ = kg_from_f16(d_y_[p_]);
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_f16(x_[p_]);
+				const float d_y_2_ = kg_from_f16(d_y_[p_]);
+				const float x_sigmoid_ = kg_sigmoid(x_2_);
+				d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			}
+		}
 	}
 }
 
@@ -161,11 +235,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16(
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float x_2_ = kg_from_bf16(x_[p_]);
-		const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-		const float x_sigmoid_ = kg_sigmoid(x_2_);
-		d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float x_2_ = kg_from_bf16(x_[p_]);
+				const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+				const float x_sigmoid_ = kg_sigmoid(x_2_);
+				d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			}
+		}
 	}
 }

@@ -67,10 +67,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32(
 	const float *__restrict__ b_ = (const float *)buf[1];
 	float *__restrict__ y_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float a_2_ = a_[p_];
-		y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float a_2_ = a_[p_];
+			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float a_2_ = a_[p_];
+				y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
+			}
+		}
 	}
 }
 
@@ -85,10 +99,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16(
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float a_2_ = kg_from_f16(a_[p_]);
-		y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float a_2_ = kg_from_f16(a_[p_]);
+			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float a_2_ = kg_from_f16(a_[p_]);
+				y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+			}
+		}
 	}
 }
 
@@ -103,10 +131,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16(
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float a_2_ = kg_from_bf16(a_[p_]);
-		y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float a_2_ = kg_from_bf16(a_[p_]);
+			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float a_2_ = kg_from_bf16(a_[p_]);
+				y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+			}
+		}
 	}
 }
 
@@ -123,17 +165,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32(
 	float *__restrict__ d_a_ = (float *)buf[3];
 	float *__restrict__ d_b_ = (float *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float a_2_ = a_[p_];
-		const bool t_ = a_2_ > 200.0f;
-		const float d_y_2_ = d_y_[p_];
-		const float t_2_ = d_y_2_ * b_[p_];
-		const bool t_3_ = a_2_ < -200.0f;
-		const float a_sigmoid_ = kg_sigmoid(a_2_);
-		const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-		d_a_[p_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
-		d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float a_2_ = a_[p_];
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = d_y_[p_];
+			const float t_2_ = d_y_2_ * b_[p_];
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+			d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float a_2_ = a_[p_];
+				const bool t_ = a_2_ > 200.0f;
+				const float d_y_2_ = d_y_[p_];
+				const float t_2_ = d_y_2_ * b_[p_];
+				const bool t_3_ = a_2_ < -200.0f;
+				const float a_sigmoid_ = kg_sigmoid(a_2_);
+				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+				d_a_[p_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+				d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
+			}
+		}
 	}
 }
 
@@ -150,17 +213,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float a_2_ = kg_from_f16(a_[p_]);
-		const bool t_ = a_2_ > 200.0f;
-		const float d_y_2_ = kg_from_f16(d_y_[p_]);
-		const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
-		const bool t_3_ = a_2_ < -200.0f;
-		const float a_sigmoid_ = kg_sigmoid(a_2_);
-		const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-		d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
-		d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float a_2_ = kg_from_f16(a_[p_]);
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = kg_from_f16(d_y_[p_]);
+			const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float a_2_ = kg_from_f16(a_[p_]);
+				const bool t_ = a_2_ > 200.0f;
+				const float d_y_2_ = kg_from_f16(d_y_[p_]);
+				const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
+				const bool t_3_ = a_2_ < -200.0f;
+				const float a_sigmoid_ = kg_sigmoid(a_2_);
+				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+				d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+				d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
+			}
+		}
 	}
 }
 
@@ -177,16 +261,37 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		const float a_2_ = kg_from_bf16(a_[p_]);
-		const bool t_ = a_2_ > 200.0f;
-		const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-		const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
-		const bool t_3_ = a_2_ < -200.0f;
-		const float a_sigmoid_ = kg_sigmoid(a_2_);
-		const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-		d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
-		d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float a_2_ = kg_from_bf16(a_[p_]);
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float a_2_ = kg_from_bf16(a_[p_]);
+				const bool t_ = a_2_ > 200.0f;
+				const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+				const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
+				const bool t_3_ = a_2_ < -200.0f;
+				const float a_sigmoid_ = kg_sigmoid(a_2_);
+				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+				d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+				d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
+			}
+		}
 	}
 }

@@ -87,15 +87,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f32(
 	const int size_N_ = int(args->size_N_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int n_2_ = at_ / size_D_;
-		const int ids_value_ = ids_[n_2_];
-		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+			}
+			y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
-		y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int n_2_ = at_ / size_D_;
+				const int ids_value_ = ids_[n_2_];
+				if (ids_value_ < 0 || ids_value_ >= size_V_) {
+					kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+				}
+				y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -115,15 +134,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f16(
 	const int size_N_ = int(args->size_N_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int n_2_ = at_ / size_D_;
-		const int ids_value_ = ids_[n_2_];
-		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+			}
+			y_[n_2_ * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
-		y_[n_2_ * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int n_2_ = at_ / size_D_;
+				const int ids_value_ = ids_[n_2_];
+				if (ids_value_ < 0 || ids_value_ >= size_V_) {
+					kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+				}
+				y_[n_2_ * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -143,15 +181,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_bf16(
 	const int size_N_ = int(args->size_N_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int n_2_ = at_ / size_D_;
-		const int ids_value_ = ids_[n_2_];
-		if (ids_value_ < 0 || ids_value_ >= size_V_) {
-			kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+			}
+			y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
-		y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int n_2_ = at_ / size_D_;
+				const int ids_value_ = ids_[n_2_];
+				if (ids_value_ < 0 || ids_value_ >= size_V_) {
+					kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
+				}
+				y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -236,11 +293,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 	const int size_D_ = int(args->size_D_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int v_ = at_ / size_D_;
-		d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int v_ = at_ / size_D_;
+				d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
+			}
+		}
 	}
 }
 
@@ -291,10 +363,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 	const int size_D_ = int(args->size_D_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int v_ = at_ / size_D_;
-		d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int v_ = at_ / size_D_;
+				d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
+			}
+		}
 	}
 }

@@ -61,9 +61,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_f32_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = x_[p_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = x_[p_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = x_[p_];
+			}
+		}
 	}
 }
 
@@ -77,9 +90,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_f32_f16(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_f16(x_[p_]);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_f16(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_f16(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -93,9 +119,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_f32_bf16(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(x_[p_]);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -109,9 +148,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_f16_f32(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_from_f16(x_[p_]);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_from_f16(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_from_f16(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -125,9 +177,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_f16_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_f16(kg_from_f16(x_[p_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_f16(kg_from_f16(x_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_f16(kg_from_f16(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -141,9 +206,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_f16_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(kg_from_f16(x_[p_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(kg_from_f16(x_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(kg_from_f16(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -157,9 +235,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_bf16_f32(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_from_bf16(x_[p_]);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_from_bf16(x_[p_]);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_from_bf16(x_[p_]);
+			}
+		}
 	}
 }
 
@@ -173,9 +264,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_bf16_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_f16(kg_from_bf16(x_[p_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_f16(kg_from_bf16(x_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_f16(kg_from_bf16(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -189,8 +293,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cast_bf16_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
+			}
+		}
 	}
 }

@@ -66,11 +66,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f32(
 	const int size_R_ = int(args->size_R_);
 	const int size_D_1_ = int(args->size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -89,11 +104,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f16(
 	const int size_R_ = int(args->size_R_);
 	const int size_D_1_ = int(args->size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = kg_to_f16(d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = kg_to_f16(d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -112,11 +142,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_bf16(
 	const int size_R_ = int(args->size_R_);
 	const int size_D_1_ = int(args->size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -138,11 +183,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f32(
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_2_ = int(args->size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -164,11 +224,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f16(
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_2_ = int(args->size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -190,11 +265,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_bf16(
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_2_ = int(args->size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -219,12 +309,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f32(
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_3_ = int(args->size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -249,12 +355,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f16(
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_3_ = int(args->size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -279,12 +401,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_bf16(
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_3_ = int(args->size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -312,13 +450,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f32(
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_4_ = int(args->size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -346,13 +501,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f16(
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_4_ = int(args->size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -380,13 +552,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_bf16(
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_4_ = int(args->size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -417,14 +606,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f32(
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_5_ = int(args->size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -455,14 +662,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f16(
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_5_ = int(args->size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -493,14 +718,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_bf16(
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_5_ = int(args->size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -534,15 +777,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f32(
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_6_ = int(args->size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -576,15 +838,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f16(
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_6_ = int(args->size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -618,15 +899,34 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_bf16(
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_6_ = int(args->size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -663,16 +963,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f32(
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_7_ = int(args->size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -709,16 +1029,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f16(
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_7_ = int(args->size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -755,16 +1095,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_bf16(
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_7_ = int(args->size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -804,17 +1164,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f32(
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_8_ = int(args->size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		const int at_7_ = at_6_ - size_D_6_;
-		y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				const int at_7_ = at_6_ - size_D_6_;
+				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -854,17 +1235,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f16(
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_8_ = int(args->size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		const int at_7_ = at_6_ - size_D_6_;
-		y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				const int at_7_ = at_6_ - size_D_6_;
+				y_[r_ * size_D_ + d_] = kg_to_f16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_f16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_f16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_f16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_f16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_f16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_f16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_f16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_f16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -904,17 +1306,38 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_bf16(
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_8_ = int(args->size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		const int at_2_ = d_ - size_D_1_;
-		const int at_3_ = at_2_ - size_D_2_;
-		const int at_4_ = at_3_ - size_D_3_;
-		const int at_5_ = at_4_ - size_D_4_;
-		const int at_6_ = at_5_ - size_D_5_;
-		const int at_7_ = at_6_ - size_D_6_;
-		y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				const int at_2_ = d_ - size_D_1_;
+				const int at_3_ = at_2_ - size_D_2_;
+				const int at_4_ = at_3_ - size_D_3_;
+				const int at_5_ = at_4_ - size_D_4_;
+				const int at_6_ = at_5_ - size_D_5_;
+				const int at_7_ = at_6_ - size_D_6_;
+				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -935,11 +1358,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f32_
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_2_;
-		const int r_ = at_ / size_D_2_;
-		d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_2_ = at_ % size_D_2_;
+				const int r_ = at_ / size_D_2_;
+				d_x_2_[r_ * size_D_2_ + d_2_] = d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_2_ + size_D_1_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -960,11 +1398,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f16_
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_2_;
-		const int r_ = at_ / size_D_2_;
-		d_x_2_[r_ * size_D_2_ + d_] = kg_to_f16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_] = kg_to_f16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_2_ = at_ % size_D_2_;
+				const int r_ = at_ / size_D_2_;
+				d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_f16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -985,11 +1438,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_bf16
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_2_;
-		const int r_ = at_ / size_D_2_;
-		d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_2_ = at_ % size_D_2_;
+				const int r_ = at_ / size_D_2_;
+				d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1012,11 +1480,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f32_
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_3_;
-		const int r_ = at_ / size_D_3_;
-		d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_3_ = at_ % size_D_3_;
+				const int r_ = at_ / size_D_3_;
+				d_x_3_[r_ * size_D_3_ + d_3_] = d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1039,11 +1522,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f16_
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_3_;
-		const int r_ = at_ / size_D_3_;
-		d_x_3_[r_ * size_D_3_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_3_ = at_ % size_D_3_;
+				const int r_ = at_ / size_D_3_;
+				d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_f16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1066,11 +1564,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_bf16
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_3_;
-		const int r_ = at_ / size_D_3_;
-		d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_3_ = at_ % size_D_3_;
+				const int r_ = at_ / size_D_3_;
+				d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1095,11 +1608,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f32_
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_4_;
-		const int r_ = at_ / size_D_4_;
-		d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_4_ = at_ % size_D_4_;
+				const int r_ = at_ / size_D_4_;
+				d_x_4_[r_ * size_D_4_ + d_4_] = d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1124,11 +1652,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f16_
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_4_;
-		const int r_ = at_ / size_D_4_;
-		d_x_4_[r_ * size_D_4_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_4_ = at_ % size_D_4_;
+				const int r_ = at_ / size_D_4_;
+				d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_f16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1153,11 +1696,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_bf16
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_4_;
-		const int r_ = at_ / size_D_4_;
-		d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_4_ = at_ % size_D_4_;
+				const int r_ = at_ / size_D_4_;
+				d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1184,11 +1742,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f32_
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_5_;
-		const int r_ = at_ / size_D_5_;
-		d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_5_ = at_ % size_D_5_;
+				const int r_ = at_ / size_D_5_;
+				d_x_5_[r_ * size_D_5_ + d_5_] = d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1215,11 +1788,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f16_
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_5_;
-		const int r_ = at_ / size_D_5_;
-		d_x_5_[r_ * size_D_5_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_5_ = at_ % size_D_5_;
+				const int r_ = at_ / size_D_5_;
+				d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_f16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1246,11 +1834,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_bf16
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_5_;
-		const int r_ = at_ / size_D_5_;
-		d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_5_ = at_ % size_D_5_;
+				const int r_ = at_ / size_D_5_;
+				d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1279,11 +1882,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f32_
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_6_;
-		const int r_ = at_ / size_D_6_;
-		d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_6_ = at_ % size_D_6_;
+				const int r_ = at_ / size_D_6_;
+				d_x_6_[r_ * size_D_6_ + d_6_] = d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1312,11 +1930,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f16_
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_6_;
-		const int r_ = at_ / size_D_6_;
-		d_x_6_[r_ * size_D_6_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_6_ = at_ % size_D_6_;
+				const int r_ = at_ / size_D_6_;
+				d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_f16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1345,11 +1978,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_bf16
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_6_;
-		const int r_ = at_ / size_D_6_;
-		d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_6_ = at_ % size_D_6_;
+				const int r_ = at_ / size_D_6_;
+				d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1380,11 +2028,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f32_
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_7_;
-		const int r_ = at_ / size_D_7_;
-		d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_7_ = at_ % size_D_7_;
+				const int r_ = at_ / size_D_7_;
+				d_x_7_[r_ * size_D_7_ + d_7_] = d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1415,11 +2078,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f16_
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_7_;
-		const int r_ = at_ / size_D_7_;
-		d_x_7_[r_ * size_D_7_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_7_ = at_ % size_D_7_;
+				const int r_ = at_ / size_D_7_;
+				d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_f16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1450,11 +2128,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_bf16
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_7_;
-		const int r_ = at_ / size_D_7_;
-		d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_7_ = at_ % size_D_7_;
+				const int r_ = at_ / size_D_7_;
+				d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1487,11 +2180,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f32_
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_8_;
-		const int r_ = at_ / size_D_8_;
-		d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_8_ = at_ % size_D_8_;
+				const int r_ = at_ / size_D_8_;
+				d_x_8_[r_ * size_D_8_ + d_8_] = d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -1524,11 +2232,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f16_
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_8_;
-		const int r_ = at_ / size_D_8_;
-		d_x_8_[r_ * size_D_8_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_] = kg_to_f16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_8_ = at_ % size_D_8_;
+				const int r_ = at_ / size_D_8_;
+				d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_f16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_f16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -1561,10 +2284,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_bf16
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_8_;
-		const int r_ = at_ / size_D_8_;
-		d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_8_ = at_ % size_D_8_;
+				const int r_ = at_ / size_D_8_;
+				d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
+			}
+		}
 	}
 }

@@ -60,9 +60,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_copy_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = x_[p_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = x_[p_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = x_[p_];
+			}
+		}
 	}
 }
 
@@ -76,9 +89,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_copy_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_f16(kg_from_f16(x_[p_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_f16(kg_from_f16(x_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_f16(kg_from_f16(x_[p_]));
+			}
+		}
 	}
 }
 
@@ -92,8 +118,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_copy_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
+			}
+		}
 	}
 }

@@ -70,14 +70,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f32(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		const int at_3_ = args->before_;
-		y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_3_ && n_2_ < at_3_ + size_L_ ? (n_2_ - at_3_ >= 0 && n_2_ - at_3_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_3_)) * size_D_ + d_] : 0.0f) : args->value_;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_3_ = first_ + i_ * 256;
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
+		}
+	} else {
+		const int at_ = args->before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_3_ = first_ + i_ * 256;
+			if (at_3_ < n_) {
+				const int d_ = at_3_ % size_D_;
+				const int at_4_ = at_3_ / size_D_;
+				const int n_2_ = at_4_ % size_N_;
+				const int r_ = at_4_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
+			}
+		}
 	}
 }
 
@@ -100,14 +122,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f16(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		const int at_3_ = args->before_;
-		y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_3_ && n_2_ < at_3_ + size_L_ ? (n_2_ - at_3_ >= 0 && n_2_ - at_3_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_3_)) * size_D_ + d_]) : 0.0f) : args->value_);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_3_ = first_ + i_ * 256;
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+		}
+	} else {
+		const int at_ = args->before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_3_ = first_ + i_ * 256;
+			if (at_3_ < n_) {
+				const int d_ = at_3_ % size_D_;
+				const int at_4_ = at_3_ / size_D_;
+				const int n_2_ = at_4_ % size_N_;
+				const int r_ = at_4_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			}
+		}
 	}
 }
 
@@ -130,14 +174,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_bf16(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int n_2_ = at_2_ % size_N_;
-		const int r_ = at_2_ / size_N_;
-		const int at_3_ = args->before_;
-		y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_3_ && n_2_ < at_3_ + size_L_ ? (n_2_ - at_3_ >= 0 && n_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_3_)) * size_D_ + d_]) : 0.0f) : args->value_);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_3_ = first_ + i_ * 256;
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+		}
+	} else {
+		const int at_ = args->before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_3_ = first_ + i_ * 256;
+			if (at_3_ < n_) {
+				const int d_ = at_3_ % size_D_;
+				const int at_4_ = at_3_ / size_D_;
+				const int n_2_ = at_4_ % size_N_;
+				const int r_ = at_4_ / size_N_;
+				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+			}
+		}
 	}
 }
 
@@ -160,13 +226,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int r_ = at_2_ / size_L_;
-		d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + args->before_ >= 0 && l_ + args->before_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + args->before_)) * size_D_ + d_] : 0.0f;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
+		}
+	} else {
+		const int at_ = args->before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int l_ = at_3_ % size_L_;
+				const int r_ = at_3_ / size_L_;
+				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
+			}
+		}
 	}
 }
 
@@ -189,13 +274,32 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int r_ = at_2_ / size_L_;
-		d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(l_ + args->before_ >= 0 && l_ + args->before_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + (l_ + args->before_)) * size_D_ + d_]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+		}
+	} else {
+		const int at_ = args->before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int l_ = at_3_ % size_L_;
+				const int r_ = at_3_ / size_L_;
+				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -218,12 +322,31 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int at_2_ = at_ / size_D_;
-		const int l_ = at_2_ % size_L_;
-		const int r_ = at_2_ / size_L_;
-		d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + args->before_ >= 0 && l_ + args->before_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + args->before_)) * size_D_ + d_]) : 0.0f);
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+		}
+	} else {
+		const int at_ = args->before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int d_ = at_2_ % size_D_;
+				const int at_3_ = at_2_ / size_D_;
+				const int l_ = at_3_ % size_L_;
+				const int r_ = at_3_ / size_L_;
+				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+			}
+		}
 	}
 }

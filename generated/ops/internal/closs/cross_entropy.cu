@@ -374,22 +374,54 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_V_ = int(args->size_V_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int v_ = at_ % size_V_;
-		const int r_ = at_ / size_V_;
-		const int target_value_ = target_[r_];
-		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-			kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-		}
-		const bool counted_ = target_value_ != args->ignore_index_;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float d_loss_2_ = d_loss_[r_];
-		const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-		const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * (1.0f - t_)) : -d_loss_2_) : 0.0f;
-		const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-		d_logits_[r_ * size_V_ + v_] = d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int v_ = at_2_ % size_V_;
+				const int r_ = at_2_ / size_V_;
+				const int target_value_ = target_[r_];
+				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+				}
+				const bool counted_ = target_value_ != at_;
+				const float d_loss_2_ = d_loss_[r_];
+				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+				d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
+			}
+		}
 	}
 }
 
@@ -411,22 +443,54 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_V_ = int(args->size_V_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int v_ = at_ % size_V_;
-		const int r_ = at_ / size_V_;
-		const int target_value_ = target_[r_];
-		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-			kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-		}
-		const bool counted_ = target_value_ != args->ignore_index_;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float d_loss_2_ = d_loss_[r_];
-		const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-		const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * (1.0f - t_)) : -d_loss_2_) : 0.0f;
-		const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-		d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int v_ = at_2_ % size_V_;
+				const int r_ = at_2_ / size_V_;
+				const int target_value_ = target_[r_];
+				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+				}
+				const bool counted_ = target_value_ != at_;
+				const float d_loss_2_ = d_loss_[r_];
+				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+				d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			}
+		}
 	}
 }
 
@@ -448,21 +512,53 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_V_ = int(args->size_V_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int v_ = at_ % size_V_;
-		const int r_ = at_ / size_V_;
-		const int target_value_ = target_[r_];
-		if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-			kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-		}
-		const bool counted_ = target_value_ != args->ignore_index_;
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float d_loss_2_ = d_loss_[r_];
-		const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-		const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * (1.0f - t_)) : -d_loss_2_) : 0.0f;
-		const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-		d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / float(max(size_V_, 1)) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_2_ = first_ + i_ * 256;
+			if (at_2_ < n_) {
+				const int v_ = at_2_ % size_V_;
+				const int r_ = at_2_ / size_V_;
+				const int target_value_ = target_[r_];
+				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+				}
+				const bool counted_ = target_value_ != at_;
+				const float d_loss_2_ = d_loss_[r_];
+				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			}
+		}
 	}
 }

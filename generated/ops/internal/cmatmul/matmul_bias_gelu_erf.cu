@@ -1343,16 +1343,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-		const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-		const float t_ = 0.70710677f * pre_2_;
-		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+				const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+				const float t_ = 0.70710677f * pre_2_;
+				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			}
+		}
 	}
 }
 
@@ -1647,16 +1667,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-		const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
-		const float t_ = 0.70710677f * pre_2_;
-		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+				const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+				const float t_ = 0.70710677f * pre_2_;
+				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			}
+		}
 	}
 }
 
@@ -1919,16 +1959,36 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-		const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
-		const float t_ = 0.70710677f * pre_2_;
-		d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+				const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+				const float t_ = 0.70710677f * pre_2_;
+				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			}
+		}
 	}
 }
 

@@ -1545,13 +1545,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			}
+		}
 	}
 }
 
@@ -1845,13 +1862,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+			}
+		}
 	}
 }
 
@@ -2145,13 +2179,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int n_2_ = at_ % size_N_;
-		const int at_2_ = at_ / size_N_;
-		const int m_ = at_2_ % size_M_;
-		const int z_ = at_2_ / size_M_;
-		d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+		}
+	} else {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int n_2_ = at_ % size_N_;
+				const int at_2_ = at_ / size_N_;
+				const int m_ = at_2_ % size_M_;
+				const int z_ = at_2_ / size_M_;
+				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
+			}
+		}
 	}
 }
 

@@ -81,18 +81,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float grad_ = g_[p_] * inv_scale_[0] * clip_[0] + args->weight_decay_ * w_2_;
-		const float t_2_ = args->momentum_;
-		const float v_2_ = v_[p_];
-		const float v_new_ = t_ ? v_2_ : t_2_ * v_2_ + grad_;
-		const float w_new_ = t_ ? w_2_ : w_2_ - args->lr_ * (args->nesterov_ != 0 ? grad_ + t_2_ * v_new_ : v_new_);
-		w_[p_] = w_new_;
-		v_[p_] = v_new_;
-		shadow_[p_] = w_new_;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_[p_] = w_new_;
+				v_[p_] = v_new_;
+				shadow_[p_] = w_new_;
+			}
+		}
 	}
 }
 
@@ -118,18 +150,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float grad_ = kg_from_f16(g_[p_]) * inv_scale_[0] * clip_[0] + args->weight_decay_ * w_2_;
-		const float t_2_ = args->momentum_;
-		const float v_2_ = v_[p_];
-		const float v_new_ = t_ ? v_2_ : t_2_ * v_2_ + grad_;
-		const float w_new_ = t_ ? w_2_ : w_2_ - args->lr_ * (args->nesterov_ != 0 ? grad_ + t_2_ * v_new_ : v_new_);
-		w_[p_] = w_new_;
-		v_[p_] = v_new_;
-		shadow_[p_] = kg_to_f16(w_new_);
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_f16(w_new_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_[p_] = w_new_;
+				v_[p_] = v_new_;
+				shadow_[p_] = kg_to_f16(w_new_);
+			}
+		}
 	}
 }
 
@@ -155,18 +219,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_[0] * clip_[0] + args->weight_decay_ * w_2_;
-		const float t_2_ = args->momentum_;
-		const float v_2_ = v_[p_];
-		const float v_new_ = t_ ? v_2_ : t_2_ * v_2_ + grad_;
-		const float w_new_ = t_ ? w_2_ : w_2_ - args->lr_ * (args->nesterov_ != 0 ? grad_ + t_2_ * v_new_ : v_new_);
-		w_[p_] = w_new_;
-		v_[p_] = v_new_;
-		shadow_[p_] = kg_to_bf16(w_new_);
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_[p_] = w_new_;
+				v_[p_] = v_new_;
+				shadow_[p_] = kg_to_bf16(w_new_);
+			}
+		}
 	}
 }
 
@@ -191,17 +287,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float grad_ = g_[p_] * inv_scale_[0] * clip_[0] + args->weight_decay_ * w_2_;
-		const float t_2_ = args->momentum_;
-		const float v_2_ = v_[p_];
-		const float v_new_ = t_ ? v_2_ : t_2_ * v_2_ + grad_;
-		const float w_new_ = t_ ? w_2_ : w_2_ - args->lr_ * (args->nesterov_ != 0 ? grad_ + t_2_ * v_new_ : v_new_);
-		w_[p_] = w_new_;
-		v_[p_] = v_new_;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_[p_] = w_new_;
+				v_[p_] = v_new_;
+			}
+		}
 	}
 }
 
@@ -226,17 +353,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float grad_ = kg_from_f16(g_[p_]) * inv_scale_[0] * clip_[0] + args->weight_decay_ * w_2_;
-		const float t_2_ = args->momentum_;
-		const float v_2_ = v_[p_];
-		const float v_new_ = t_ ? v_2_ : t_2_ * v_2_ + grad_;
-		const float w_new_ = t_ ? w_2_ : w_2_ - args->lr_ * (args->nesterov_ != 0 ? grad_ + t_2_ * v_new_ : v_new_);
-		w_[p_] = w_new_;
-		v_[p_] = v_new_;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_[p_] = w_new_;
+				v_[p_] = v_new_;
+			}
+		}
 	}
 }
 
@@ -261,16 +419,47 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
-		const float w_2_ = w_[p_];
-		const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_[0] * clip_[0] + args->weight_decay_ * w_2_;
-		const float t_2_ = args->momentum_;
-		const float v_2_ = v_[p_];
-		const float v_new_ = t_ ? v_2_ : t_2_ * v_2_ + grad_;
-		const float w_new_ = t_ ? w_2_ : w_2_ - args->lr_ * (args->nesterov_ != 0 ? grad_ + t_2_ * v_new_ : v_new_);
-		w_[p_] = w_new_;
-		v_[p_] = v_new_;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				const float w_2_ = w_[p_];
+				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_2_ = v_[p_];
+				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_[p_] = w_new_;
+				v_[p_] = v_new_;
+			}
+		}
 	}
 }

@@ -232,11 +232,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_f32(
 	float *__restrict__ d_a_ = (float *)buf[3];
 	float *__restrict__ d_b_ = (float *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
-		d_a_[p_] = d_y_2_ * b_[p_];
-		d_b_[p_] = d_y_2_ * a_[p_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_a_[p_] = d_y_2_ * b_[p_];
+			d_b_[p_] = d_y_2_ * a_[p_];
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_a_[p_] = d_y_2_ * b_[p_];
+				d_b_[p_] = d_y_2_ * a_[p_];
+			}
+		}
 	}
 }
 
@@ -253,11 +268,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_f16(
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
-		d_a_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(b_[p_]));
-		d_b_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(a_[p_]));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_a_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(b_[p_]));
+			d_b_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(a_[p_]));
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_a_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(b_[p_]));
+				d_b_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(a_[p_]));
+			}
+		}
 	}
 }
 
@@ -274,10 +304,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_bf16(
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
-		d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));
-		d_b_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(a_[p_]));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));
+			d_b_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(a_[p_]));
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));
+				d_b_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(a_[p_]));
+			}
+		}
 	}
 }

@@ -229,9 +229,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f32(
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_x_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		d_x_[p_] = d_y_[0] / float(max(size_P_, 1));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = t_;
+		}
+	} else {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = t_;
+			}
+		}
 	}
 }
 
@@ -245,9 +260,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f16(
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		d_x_[p_] = kg_to_f16(d_y_[0] / float(max(size_P_, 1)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = kg_to_f16(t_);
+		}
+	} else {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = kg_to_f16(t_);
+			}
+		}
 	}
 }
 
@@ -261,8 +291,23 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_bf16(
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int p_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (p_ < size_P_) {
-		d_x_[p_] = kg_to_bf16(d_y_[0] / float(max(size_P_, 1)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= size_P_) {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			d_x_[p_] = kg_to_bf16(t_);
+		}
+	} else {
+		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_ = first_ + i_ * 256;
+			if (p_ < size_P_) {
+				d_x_[p_] = kg_to_bf16(t_);
+			}
+		}
 	}
 }

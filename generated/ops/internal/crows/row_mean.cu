@@ -191,11 +191,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_f32(
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		d_x_[r_ * size_D_ + d_] = d_y_[r_] / float(max(size_D_, 1));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const float t_ = float(max(size_D_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = d_y_[r_] / t_;
+		}
+	} else {
+		const float t_ = float(max(size_D_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				d_x_[r_ * size_D_ + d_] = d_y_[r_] / t_;
+			}
+		}
 	}
 }
 
@@ -212,11 +229,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_f16(
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]) / float(max(size_D_, 1)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const float t_ = float(max(size_D_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]) / t_);
+		}
+	} else {
+		const float t_ = float(max(size_D_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]) / t_);
+			}
+		}
 	}
 }
 
@@ -233,10 +267,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_bf16
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_D_;
-	const int at_ = int(blockIdx.x) * 256 + int(threadIdx.x);
-	if (at_ < n_) {
-		const int d_ = at_ % size_D_;
-		const int r_ = at_ / size_D_;
-		d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / float(max(size_D_, 1)));
+	const int from_ = int(blockIdx.x) * 1024;
+	const int first_ = from_ + int(threadIdx.x);
+	if (from_ + 1024 <= n_) {
+		const float t_ = float(max(size_D_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
+		}
+	} else {
+		const float t_ = float(max(size_D_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int at_ = first_ + i_ * 256;
+			if (at_ < n_) {
+				const int d_ = at_ % size_D_;
+				const int r_ = at_ / size_D_;
+				d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
+			}
+		}
 	}
 }
