@@ -118,6 +118,12 @@ func (d *Device) runnable(op *Op, v *Variant) *refusal {
 		}
 		return nil
 	}
+	if d.cuda {
+		if op.CUDA == nil || len(v.Kernel) == 0 {
+			return &refusal{ErrNoKernel, "no CUDA kernel was generated: open another device"}
+		}
+		return nil
+	}
 	if op.Built != 0 && op.Built != op.Hash {
 		return &refusal{ErrNoKernel, fmt.Sprintf("the C source was made from another spec (hash %#016x) than the Go code (%#016x): run kgen generate", op.Built, op.Hash)}
 	}

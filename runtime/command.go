@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -14,17 +16,13 @@ const minTask = 8_000_000
 
 // kernelCommand makes the launch of a kernel; false if it has no work items.
 func (p *planner) kernelCommand(s *step, v *Variant, k *Kernel, temps int32) (backend.Command, bool) {
-	items, ok := p.items(s, k)
-	if !ok {
-		p.tooLarge(s, "the grid of "+k.Symbol)
-		return backend.Command{}, false
+	c := backend.Command{Kind: backend.Kernel, Name: k.Symbol, Op: s.at, Guarded: k.Guarded}
+	launch := p.launchC
+	if p.r.d.cuda {
+		launch = p.launchCUDA
 	}
-	if items == 0 {
+	if !launch(&c, s, k) {
 		return backend.Command{}, false
-	}
-	c := backend.Command{
-		Kind: backend.Kernel, Name: k.Symbol, Op: s.at, Guarded: k.Guarded,
-		Func: k.C, Items: items, Chunk: p.chunk(s, k), Scratch: k.CPU.Scratch,
 	}
 	for _, b := range k.Buffers {
 		switch t := int32(b.Tensor); {
@@ -38,6 +36,42 @@ func (p *planner) kernelCommand(s *step, v *Variant, k *Kernel, temps int32) (ba
 	}
 	p.block(&c, s, k)
 	return c, true
+}
+
+// launchC says how a C function runs; false if it has no work items.
+func (p *planner) launchC(c *backend.Command, s *step, k *Kernel) bool {
+	items, ok := p.items(s, k)
+	if !ok {
+		p.tooLarge(s, "the grid of "+k.Symbol)
+	}
+	c.Func, c.Items, c.Chunk, c.Scratch = k.C, items, p.chunk(s, k), k.CPU.Scratch
+	return ok && items > 0
+}
+
+// maxBlocks is how many blocks a grid of CUDA may have in each dimension.
+var maxBlocks = [3]int64{math.MaxInt32, math.MaxUint16, math.MaxUint16}
+
+// launchCUDA says how a CUDA kernel runs; false if its grid has no blocks.
+func (p *planner) launchCUDA(c *backend.Command, s *step, k *Kernel) bool {
+	c.Source, c.Grid, c.Threads = s.op.CUDA, [3]int64{1, 1, 1}, k.GPU.Threads
+	for i, d := range k.GPU.Grid {
+		extent, ok := p.extent(s, d.Axes)
+		c.Grid[i] = ceilDiv(extent, max(d.Tile, 1))
+		switch {
+		case !ok:
+			p.tooLarge(s, "the grid of "+k.Symbol)
+			return false
+		case c.Grid[i] == 0:
+			return false
+		}
+	}
+	for i, n := range c.Grid {
+		if n > maxBlocks[i] {
+			p.fail(s, fmt.Sprintf("the grid of %s would have %v blocks, a card allows %v: split the tensor", k.Symbol, c.Grid, maxBlocks))
+			return false
+		}
+	}
+	return true
 }
 
 // wanted reports whether a tensor of a step needs memory: a lazy output that

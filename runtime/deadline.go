@@ -78,8 +78,11 @@ func (d *Device) giveUp(r *run) {
 // running names the call that a program in flight has come to.
 func (r *run) running() string {
 	at := min(r.inst.Command(), len(r.plan.cmds)-1)
-	if at < 0 {
+	switch {
+	case len(r.plan.cmds) == 0:
 		return "a program without commands"
+	case at < 0:
+		return "a command"
 	}
 	if i := r.from + r.plan.cmds[at].Op; i < r.end {
 		return r.recs[i].name() + " (" + r.recs[i].where().String() + ")"

@@ -16,6 +16,7 @@ import (
 type Device struct {
 	backend   backend.Backend
 	reference bool
+	cuda      bool
 	sketch    *Sketch // whose tensors the device has, nil for a real device
 	guards    bool
 	workers   int
@@ -59,9 +60,9 @@ type Stats struct {
 	Retries  int64 // transfers that failed and were tried again in smaller pieces
 }
 
-// Open opens a device: the CPU, or the reference device where Reference is
-// given or the program was built without cgo. Several devices may be open.
-// Close it when done.
+// Open opens a device: the CPU, a card where CUDA is given, or the reference device
+// where Reference is given or the program was built without cgo. Several devices may
+// be open. Close it when done.
 func Open(opts ...Option) (*Device, error) {
 	c := defaults()
 	for _, o := range opts {
@@ -69,7 +70,10 @@ func Open(opts ...Option) (*Device, error) {
 			return nil, err
 		}
 	}
-	if c.reference {
+	switch {
+	case c.card >= 0:
+		return openCUDA(c)
+	case c.reference:
 		return newDevice(newReference(), true, c), nil
 	}
 	b, reference, err := openCPU(c)
@@ -88,13 +92,13 @@ func newDevice(b backend.Backend, reference bool, c config) *Device {
 	return d
 }
 
-// Name returns the backend's name: "cpu" or "reference".
+// Name returns the backend's name: "cpu", "cuda" or "reference".
 func (d *Device) Name() string { return d.backend.Name() }
 
 // Reference reports whether the device runs the reference functions.
 func (d *Device) Reference() bool { return d.reference }
 
-// Workers returns how many threads share the work of one kernel.
+// Workers returns how many threads share the work of one kernel on the CPU.
 func (d *Device) Workers() int { return d.workers }
 
 // Lost returns why the device cannot be used any more, nil if it can.

@@ -26,6 +26,7 @@ var (
 	ErrDepends     = errors.New("an earlier batch failed")
 	ErrNoKernel    = errors.New("there is no kernel")
 	ErrOption      = errors.New("invalid option")
+	ErrUnavailable = errors.New("the device is not available")
 	ErrGuard       = errors.New("a kernel wrote past the end of a tensor")
 )
 

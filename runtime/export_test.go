@@ -27,3 +27,10 @@ func OpenCPUOn(wrap func(backend.Backend) backend.Backend) (*Device, error) {
 	}
 	return newDevice(wrap(b), reference, defaults()), nil
 }
+
+// OpenCUDAOn opens a CUDA device on a backend of the test's own.
+func OpenCUDAOn(b backend.Backend) *Device {
+	d := newDevice(b, false, defaults())
+	d.cuda = true
+	return d
+}

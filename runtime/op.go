@@ -21,10 +21,12 @@ const (
 // generated functions hand them to a Batch, which is how this package runs code
 // of any module without registration.
 type Op struct {
-	Name     string  // spec name, as in errors: "layernorm"
-	Hash     uint64  // of the spec
-	Built    uint64  // the hash that the C source carries, which must be the same; 0 without cgo
-	CUDA     *string // CUDA source of the kernels, nil where there is none
+	Name  string // spec name, as in errors: "layernorm"
+	Hash  uint64 // of the spec
+	Built uint64 // the hash that the C source carries, which must be the same; 0 without cgo
+	// CUDA is the source of all kernels of the op in CUDA C++, nil without one. Ops
+	// whose sources are equal share what is compiled.
+	CUDA     *string
 	Axes     []Axis
 	Ins      []Arg // inputs and inouts in call order
 	Outs     []Arg // outputs; an inout's new version is not among them
@@ -125,7 +127,7 @@ type Temp struct {
 
 // Kernel is one launch of a Variant.
 type Kernel struct {
-	Symbol string // C symbol and MSL entry point
+	Symbol string // C symbol, MSL entry point and CUDA kernel
 	// Buffers lists the tensors in slot order. Index i < len(Ins) is input i;
 	// then come the outputs, then the temps.
 	Buffers []Buffer
@@ -152,8 +154,8 @@ type Buffer struct {
 	Write  bool
 	// InPlace holds the slots of inputs in whose memory the C function may compute
 	// an output: it reads each of their elements before it writes the output's
-	// element there, and never again. It says nothing of Metal, which takes
-	// different arguments as apart.
+	// element there, and never again. It says nothing of Metal and CUDA, which
+	// take different arguments as apart.
 	InPlace []uint8
 }
 

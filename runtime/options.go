@@ -14,6 +14,7 @@ type config struct {
 	poolCount int
 	programs  int
 	reference bool
+	card      int // the number of a CUDA card, negative for none
 	isa       string
 	guards    bool
 	deadline  time.Duration
@@ -26,6 +27,7 @@ func defaults() config {
 		poolBytes: 1 << 30,
 		poolCount: 4096,
 		programs:  64,
+		card:      -1,
 	}
 }
 
@@ -84,6 +86,20 @@ func WithDeadline(limit time.Duration) Option {
 func Reference() Option {
 	return func(c *config) error {
 		c.reference = true
+		return nil
+	}
+}
+
+// CUDA selects an NVIDIA card by its number, from 0. It needs the driver and NVRTC,
+// which compiles each kernel when a program first uses it and keeps it in the user's
+// cache. Where something of that is missing, Open returns an error that wraps
+// ErrUnavailable.
+func CUDA(ordinal int) Option {
+	return func(c *config) error {
+		if ordinal < 0 {
+			return opError("open", ErrOption, "CUDA card %d, cards count from 0", ordinal)
+		}
+		c.card = ordinal
 		return nil
 	}
 }

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -281,7 +280,9 @@ func (p *planner) emitOp(s *step, at int32) {
 		if v.Kernel[k].Guarded {
 			p.save(s, at+int32(k))
 		}
-		p.allowed(&v.Kernel[k], cmd.Bufs)
+		if !p.r.d.cuda { // Buffer.InPlace speaks of the C function
+			p.allowed(&v.Kernel[k], cmd.Bufs)
+		}
 		p.command(cmd)
 	}
 }
@@ -362,10 +363,12 @@ func (p *planner) extent(s *step, axes []uint8) (int64, bool) {
 	return n, ok
 }
 
-func (p *planner) tooLarge(s *step, what string) {
+func (p *planner) tooLarge(s *step, what string) { p.fail(s, what+" is more than an int64 holds") }
+
+// fail notes the first shape that cannot be run.
+func (p *planner) fail(s *step, text string) {
 	if p.err == nil {
-		p.err = &Error{Op: s.op.Name, Batch: p.r.batch, Site: s.where(), Err: ErrShape,
-			Text: fmt.Sprintf("%s is more than an int64 holds", what)}
+		p.err = &Error{Op: s.op.Name, Batch: p.r.batch, Site: s.where(), Err: ErrShape, Text: text}
 	}
 }
 

@@ -19,10 +19,11 @@ var ErrMemory = errors.New("out of memory")
 type Backend interface {
 	// Name is the backend's name, as in "cpu".
 	Name() string
-	// Alloc returns uninitialised memory, aligned to 64 bytes, that the host
-	// can address too. The size is positive. A nil pointer means out of memory.
+	// Alloc returns uninitialised memory of the device, aligned to 64 bytes. The
+	// host may be unable to address it: it reads and writes it through Download and
+	// Upload. The size is positive. A nil pointer means out of memory.
 	Alloc(bytes int64) unsafe.Pointer
-	// Free releases memory that Alloc returned.
+	// Free releases memory that Alloc returned. No program in flight uses it.
 	Free(p unsafe.Pointer)
 	// Upload copies n bytes from the host to device memory that no program uses. A
 	// shorter copy may succeed where it fails.
@@ -59,19 +60,19 @@ type Code interface {
 type Instance interface {
 	// Bind sets the base address of each memory slot and the scalar parameters.
 	Bind(base []unsafe.Pointer, param []uint64)
-	// After makes the run fail, without running a command, if one of these
-	// earlier programs failed. None of them is more than MaxInFlight programs
-	// before this one.
+	// After makes the run fail if one of these earlier programs failed: none of its
+	// guarded commands runs, and others write only what has no meaning after a
+	// failure. None of the programs is more than MaxInFlight before this one.
 	After(seqs []uint64) error
 	// Command returns the position of the command that the running program has
-	// come to.
+	// come to, -1 if the backend does not know.
 	Command() int
 	// Timed says whether the runs from now on note when their commands end; its
 	// error wraps ErrMemory.
 	Timed(on bool) error
 	// Times returns when a timed run that computed everything, or found a fault,
 	// began and when each of its commands ended. A command that did not run took
-	// no time. The slice is valid until the instance runs again or is released.
+	// little or no time. The slice is valid until the instance runs again or is released.
 	Times() []int64
 	// Release frees the instance.
 	Release()

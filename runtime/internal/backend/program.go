@@ -15,7 +15,7 @@ type Kind uint8
 
 // The commands.
 const (
-	Kernel Kind = iota // run a generated kernel over Items work items
+	Kernel Kind = iota // run a generated kernel
 	Host               // call a Go function
 	Copy               // Bufs[0] ← Bufs[1], Bytes long
 	Fill               // Bufs[0] ← Pattern repeated, Bytes long
@@ -33,12 +33,19 @@ type Command struct {
 
 	Bufs []Buf
 
-	Func    unsafe.Pointer // Kernel: the C function
-	Block   []byte         // Kernel: parameter block, a multiple of 8 bytes
-	Patches []Patch        // Kernel: scalars written into the block at each run
-	Items   int64          // Kernel: independent work items, at least 1
-	Chunk   int64          // Kernel: the fewest items that are worth handing to another worker
-	Scratch int64          // Kernel: bytes of scratch memory for each worker
+	Block   []byte  // Kernel: parameter block, a multiple of 8 bytes
+	Patches []Patch // Kernel: scalars written into the block at each run
+
+	// A Kernel on the CPU.
+	Func    unsafe.Pointer // the C function
+	Items   int64          // independent work items, at least 1
+	Chunk   int64          // the fewest items that are worth handing to another worker
+	Scratch int64          // bytes of scratch memory for each worker
+
+	// A Kernel on a CUDA card: the function Name of a source in CUDA C++.
+	Source  *string
+	Grid    [3]int64 // blocks, x first; each at least 1
+	Threads int      // of a block, along x
 
 	// HostFunc is the function of a Host command. param are the parameters of
 	// the run.

@@ -1,0 +1,177 @@
+package runtime_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/kernelgen/kgen/runtime"
+	"github.com/kernelgen/kgen/runtime/internal/backend"
+)
+
+// card is a backend whose memory no host address leads to, and whose programs do
+// nothing.
+type card struct {
+	backend.Backend // of the reference: its clock
+	free            uintptr
+	built           []*backend.Program
+}
+
+func (c *card) Name() string { return "cuda" }
+
+func (c *card) Alloc(n int64) unsafe.Pointer {
+	at := c.free
+	c.free += uintptr(n+255) &^ 255
+	return unsafe.Add(unsafe.Pointer(nil), at)
+}
+
+func (c *card) Free(unsafe.Pointer) {}
+
+func (c *card) Upload(_, src unsafe.Pointer, n int64) error {
+	copy(make([]byte, n), unsafe.Slice((*byte)(src), n))
+	return nil
+}
+
+func (c *card) Download(dst, _ unsafe.Pointer, n int64) error {
+	clear(unsafe.Slice((*byte)(dst), n))
+	return nil
+}
+
+func (c *card) Build(p *backend.Program) (backend.Code, error) {
+	c.built = append(c.built, p)
+	return c, nil
+}
+
+func (c *card) Instance() (backend.Instance, error)          { return blank{}, nil }
+func (c *card) Run(uint64, backend.Instance) backend.Result  { return backend.Result{} }
+func (c *card) Submit(uint64, backend.Instance)              {}
+func (c *card) Wait(uint64, backend.Instance) backend.Result { return backend.Result{} }
+
+type blank struct{}
+
+func (blank) Bind([]unsafe.Pointer, []uint64) {}
+func (blank) After([]uint64) error            { return nil }
+func (blank) Command() int                    { return -1 }
+func (blank) Timed(bool) error                { return nil }
+func (blank) Times() []int64                  { return nil }
+func (blank) Release()                        {}
+
+func openCard(t *testing.T) (*runtime.Device, *card) {
+	c := &card{Backend: runtime.NewReferenceBackend(), free: 1 << 40}
+	d := runtime.OpenCUDAOn(c)
+	t.Cleanup(func() { d.Close() })
+	return d, c
+}
+
+// twice is y = 2x over a matrix: a grid of rows, and of columns in tiles.
+func twice(source *string) *runtime.Op {
+	shape := []runtime.Dim{{0}, {1}}
+	return &runtime.Op{
+		Name: "twice", Hash: 900, CUDA: source, Axes: []runtime.Axis{{Name: "R"}, {Name: "C"}},
+		Ins: []runtime.Arg{{Name: "x", Shape: shape}}, Outs: []runtime.Arg{{Name: "y", Shape: shape}},
+		Variants: []runtime.Variant{{
+			Ins: []runtime.DType{runtime.F32}, Outs: []runtime.DType{runtime.F32},
+			Kernel: []runtime.Kernel{{
+				Symbol: "kt_twice", Buffers: []runtime.Buffer{{Tensor: 0}, {Tensor: 1, Write: true, InPlace: []uint8{0}}},
+				Block: []runtime.Field{{Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}}, BlockBytes: 16,
+				GPU: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{0}}}, Threads: 128},
+			}},
+		}},
+	}
+}
+
+func callTwice(b *runtime.Batch, op *runtime.Op, x tensor) tensor {
+	var c runtime.Call
+	c.Begin(b, op)
+	c.In(x.Untyped())
+	c.Record("")
+	return runtime.Out[float32](&c, 0)
+}
+
+func kernels(p *backend.Program) []backend.Command {
+	var k []backend.Command
+	for _, c := range p.Commands {
+		if c.Kind == backend.Kernel {
+			k = append(k, c)
+		}
+	}
+	return k
+}
+
+func TestCUDALaunch(t *testing.T) {
+	d, c := openCard(t)
+	source := "the source"
+	op := twice(&source)
+	x := from(t, d, sequence(3*1000), 3, 1000)
+	b := d.Batch("launch")
+	y := callTwice(b, op, callTwice(b, op, x))
+	r := runtime.Read(b, y)
+	mustSync(t, b)
+	if got := value(t, r); len(got) != 3000 {
+		t.Errorf("%d elements read", len(got))
+	}
+	k := kernels(c.built[0])
+	if len(k) != 2 {
+		t.Fatalf("%d kernels", len(k))
+	}
+	for _, k := range k {
+		if k.Name != "kt_twice" || k.Source != &source || k.Grid != [3]int64{4, 3, 1} || k.Threads != 128 {
+			t.Errorf("launch %s %v × %d", k.Name, k.Grid, k.Threads)
+		}
+		if k.Func != nil || k.Items != 0 || len(k.Block) != 16 || k.Block[0] != 3 {
+			t.Errorf("%+v", k)
+		}
+		if k.Bufs[0] == k.Bufs[1] {
+			t.Error("the result is in the operand's memory, which only the C function allows")
+		}
+	}
+}
+
+func TestCUDAGrids(t *testing.T) {
+	d, c := openCard(t)
+	source := ""
+	op := twice(&source)
+	b := d.Batch("nothing")
+	b.Keep(callTwice(b, op, from[float32](t, d, nil, 0, 5)))
+	mustSync(t, b)
+	if n := len(c.built[0].Commands); n != 0 {
+		t.Errorf("%d commands for a tensor without elements", n)
+	}
+	b = d.Batch("tall")
+	b.Keep(callTwice(b, op, from(t, d, sequence(1<<16), 1<<16, 1)))
+	err := b.Sync(background)
+	if !errors.Is(err, runtime.ErrShape) || !strings.Contains(err.Error(), "kt_twice would have [1 65536 1] blocks") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNoCUDAKernel(t *testing.T) {
+	d, _ := openCard(t)
+	b := d.Batch("none")
+	callTwice(b, twice(nil), from(t, d, sequence(4), 2, 2))
+	err := b.Sync(background)
+	if !errors.Is(err, runtime.ErrNoKernel) || !strings.Contains(err.Error(), "no CUDA kernel was generated") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCUDAOptions(t *testing.T) {
+	for _, opts := range [][]runtime.Option{
+		{runtime.CUDA(-1)},
+		{runtime.CUDA(0), runtime.WithGuards()},
+		{runtime.WithISA("baseline"), runtime.CUDA(0)},
+		{runtime.Reference(), runtime.CUDA(0)},
+	} {
+		if _, err := runtime.Open(opts...); !errors.Is(err, runtime.ErrOption) {
+			t.Errorf("got %v", err)
+		}
+	}
+	d, err := runtime.Open(runtime.CUDA(1000)) // no machine has it
+	if err == nil {
+		d.Close()
+	}
+	if !errors.Is(err, runtime.ErrUnavailable) || !strings.Contains(err.Error(), "cuda: ") {
+		t.Errorf("got %v", err)
+	}
+}
