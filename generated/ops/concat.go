@@ -98,7 +98,7 @@ var concat1Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concat1F32Ref,
 	}, {
@@ -111,7 +111,7 @@ var concat1Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat1F16Ref,
 	}, {
@@ -124,7 +124,7 @@ var concat1Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat1BF16Ref,
 	}},
@@ -166,7 +166,7 @@ var concat2Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 9600},
 			C:          clayout.Concat2F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concat2F32Ref,
 	}, {
@@ -179,7 +179,7 @@ var concat2Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 9600},
 			C:          clayout.Concat2F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat2F16Ref,
 	}, {
@@ -192,7 +192,7 @@ var concat2Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 9600},
 			C:          clayout.Concat2BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat2BF16Ref,
 	}},
@@ -236,7 +236,7 @@ var concat3Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 20000},
 			C:          clayout.Concat3F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concat3F32Ref,
 	}, {
@@ -249,7 +249,7 @@ var concat3Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 20000},
 			C:          clayout.Concat3F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat3F16Ref,
 	}, {
@@ -262,7 +262,7 @@ var concat3Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 20000},
 			C:          clayout.Concat3BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat3BF16Ref,
 	}},
@@ -308,7 +308,7 @@ var concat4Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 33600},
 			C:          clayout.Concat4F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concat4F32Ref,
 	}, {
@@ -321,7 +321,7 @@ var concat4Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 33600},
 			C:          clayout.Concat4F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat4F16Ref,
 	}, {
@@ -334,7 +334,7 @@ var concat4Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 33600},
 			C:          clayout.Concat4BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat4BF16Ref,
 	}},
@@ -382,7 +382,7 @@ var concat5Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 50400},
 			C:          clayout.Concat5F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concat5F32Ref,
 	}, {
@@ -395,7 +395,7 @@ var concat5Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 50400},
 			C:          clayout.Concat5F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat5F16Ref,
 	}, {
@@ -408,7 +408,7 @@ var concat5Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 50400},
 			C:          clayout.Concat5BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat5BF16Ref,
 	}},
@@ -458,7 +458,7 @@ var concat6Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 70400},
 			C:          clayout.Concat6F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concat6F32Ref,
 	}, {
@@ -471,7 +471,7 @@ var concat6Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 70400},
 			C:          clayout.Concat6F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat6F16Ref,
 	}, {
@@ -484,7 +484,7 @@ var concat6Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 70400},
 			C:          clayout.Concat6BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat6BF16Ref,
 	}},
@@ -536,7 +536,7 @@ var concat7Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{8}, Tile: 4096}}, Cost: []uint8{8}, CostPer: 93600},
 			C:          clayout.Concat7F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concat7F32Ref,
 	}, {
@@ -549,7 +549,7 @@ var concat7Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{8}, Tile: 4096}}, Cost: []uint8{8}, CostPer: 93600},
 			C:          clayout.Concat7F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat7F16Ref,
 	}, {
@@ -562,7 +562,7 @@ var concat7Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{8}, Tile: 4096}}, Cost: []uint8{8}, CostPer: 93600},
 			C:          clayout.Concat7BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat7BF16Ref,
 	}},
@@ -616,7 +616,7 @@ var concat8Op = runtime.Op{
 			BlockBytes: 80,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{9}, Tile: 4096}}, Cost: []uint8{9}, CostPer: 120000},
 			C:          clayout.Concat8F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 9}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 9}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concat8F32Ref,
 	}, {
@@ -629,7 +629,7 @@ var concat8Op = runtime.Op{
 			BlockBytes: 80,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{9}, Tile: 4096}}, Cost: []uint8{9}, CostPer: 120000},
 			C:          clayout.Concat8F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 9}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 9}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat8F16Ref,
 	}, {
@@ -642,7 +642,7 @@ var concat8Op = runtime.Op{
 			BlockBytes: 80,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{9}, Tile: 4096}}, Cost: []uint8{9}, CostPer: 120000},
 			C:          clayout.Concat8BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 9}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 9}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concat8BF16Ref,
 	}},
@@ -695,7 +695,7 @@ var concatGrad1Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concatGrad1F32Ref,
 	}, {
@@ -708,7 +708,7 @@ var concatGrad1Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad1F16Ref,
 	}, {
@@ -721,7 +721,7 @@ var concatGrad1Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad1BF16Ref,
 	}},
@@ -761,7 +761,7 @@ var concatGrad2Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 4, Write: true}},
@@ -769,7 +769,7 @@ var concatGrad2Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concatGrad2F32Ref,
 	}, {
@@ -782,7 +782,7 @@ var concatGrad2Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 4, Write: true}},
@@ -790,7 +790,7 @@ var concatGrad2Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad2F16Ref,
 	}, {
@@ -803,7 +803,7 @@ var concatGrad2Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 4, Write: true}},
@@ -811,7 +811,7 @@ var concatGrad2Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2BF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad2BF16Ref,
 	}},
@@ -854,7 +854,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}},
@@ -862,7 +862,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 6, Write: true}},
@@ -870,7 +870,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concatGrad3F32Ref,
 	}, {
@@ -883,7 +883,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}},
@@ -891,7 +891,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 6, Write: true}},
@@ -899,7 +899,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad3F16Ref,
 	}, {
@@ -912,7 +912,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 5, Write: true}},
@@ -920,7 +920,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2BF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 6, Write: true}},
@@ -928,7 +928,7 @@ var concatGrad3Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3BF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad3BF16Ref,
 	}},
@@ -974,7 +974,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 6, Write: true}},
@@ -982,7 +982,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 7, Write: true}},
@@ -990,7 +990,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 8, Write: true}},
@@ -998,7 +998,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concatGrad4F32Ref,
 	}, {
@@ -1011,7 +1011,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 6, Write: true}},
@@ -1019,7 +1019,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 7, Write: true}},
@@ -1027,7 +1027,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 8, Write: true}},
@@ -1035,7 +1035,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad4F16Ref,
 	}, {
@@ -1048,7 +1048,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 6, Write: true}},
@@ -1056,7 +1056,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2BF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 7, Write: true}},
@@ -1064,7 +1064,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3BF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 8, Write: true}},
@@ -1072,7 +1072,7 @@ var concatGrad4Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4BF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad4BF16Ref,
 	}},
@@ -1121,7 +1121,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 7, Write: true}},
@@ -1129,7 +1129,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 8, Write: true}},
@@ -1137,7 +1137,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 9, Write: true}},
@@ -1145,7 +1145,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
@@ -1153,7 +1153,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5F325,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concatGrad5F32Ref,
 	}, {
@@ -1166,7 +1166,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 7, Write: true}},
@@ -1174,7 +1174,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 8, Write: true}},
@@ -1182,7 +1182,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 9, Write: true}},
@@ -1190,7 +1190,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
@@ -1198,7 +1198,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5F165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad5F16Ref,
 	}, {
@@ -1211,7 +1211,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 7, Write: true}},
@@ -1219,7 +1219,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2BF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 8, Write: true}},
@@ -1227,7 +1227,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3BF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 9, Write: true}},
@@ -1235,7 +1235,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4BF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 10, Write: true}},
@@ -1243,7 +1243,7 @@ var concatGrad5Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5BF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad5BF16Ref,
 	}},
@@ -1295,7 +1295,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 8, Write: true}},
@@ -1303,7 +1303,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 9, Write: true}},
@@ -1311,7 +1311,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 10, Write: true}},
@@ -1319,7 +1319,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
@@ -1327,7 +1327,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5F325,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_f32_6",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 12, Write: true}},
@@ -1335,7 +1335,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6F326,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concatGrad6F32Ref,
 	}, {
@@ -1348,7 +1348,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 8, Write: true}},
@@ -1356,7 +1356,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 9, Write: true}},
@@ -1364,7 +1364,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 10, Write: true}},
@@ -1372,7 +1372,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
@@ -1380,7 +1380,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5F165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_f16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 12, Write: true}},
@@ -1388,7 +1388,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6F166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad6F16Ref,
 	}, {
@@ -1401,7 +1401,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 8, Write: true}},
@@ -1409,7 +1409,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2BF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 9, Write: true}},
@@ -1417,7 +1417,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3BF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 10, Write: true}},
@@ -1425,7 +1425,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4BF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 11, Write: true}},
@@ -1433,7 +1433,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5BF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_bf16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 12, Write: true}},
@@ -1441,7 +1441,7 @@ var concatGrad6Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6BF166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad6BF16Ref,
 	}},
@@ -1496,7 +1496,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 9, Write: true}},
@@ -1504,7 +1504,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 10, Write: true}},
@@ -1512,7 +1512,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 11, Write: true}},
@@ -1520,7 +1520,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 12, Write: true}},
@@ -1528,7 +1528,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5F325,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_f32_6",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 13, Write: true}},
@@ -1536,7 +1536,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6F326,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_7_f32_7",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 14, Write: true}},
@@ -1544,7 +1544,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 12000},
 			C:          clayout.ConcatGrad7F327,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concatGrad7F32Ref,
 	}, {
@@ -1557,7 +1557,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 9, Write: true}},
@@ -1565,7 +1565,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 10, Write: true}},
@@ -1573,7 +1573,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 11, Write: true}},
@@ -1581,7 +1581,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 12, Write: true}},
@@ -1589,7 +1589,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5F165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_f16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 13, Write: true}},
@@ -1597,7 +1597,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6F166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_7_f16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 14, Write: true}},
@@ -1605,7 +1605,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 12000},
 			C:          clayout.ConcatGrad7F167,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad7F16Ref,
 	}, {
@@ -1618,7 +1618,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 9, Write: true}},
@@ -1626,7 +1626,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2BF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 10, Write: true}},
@@ -1634,7 +1634,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3BF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 11, Write: true}},
@@ -1642,7 +1642,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4BF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 12, Write: true}},
@@ -1650,7 +1650,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5BF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_bf16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 13, Write: true}},
@@ -1658,7 +1658,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6BF166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_7_bf16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 14, Write: true}},
@@ -1666,7 +1666,7 @@ var concatGrad7Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 12000},
 			C:          clayout.ConcatGrad7BF167,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad7BF16Ref,
 	}},
@@ -1724,7 +1724,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 10, Write: true}},
@@ -1732,7 +1732,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 11, Write: true}},
@@ -1740,7 +1740,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 12, Write: true}},
@@ -1748,7 +1748,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 13, Write: true}},
@@ -1756,7 +1756,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5F325,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_f32_6",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 14, Write: true}},
@@ -1764,7 +1764,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6F326,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_7_f32_7",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 15, Write: true}},
@@ -1772,7 +1772,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 12000},
 			C:          clayout.ConcatGrad7F327,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 2048}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_8_f32_8",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 16, Write: true}},
@@ -1780,7 +1780,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 80,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{8}, Tile: 4096}}, Cost: []uint8{8}, CostPer: 13600},
 			C:          clayout.ConcatGrad8F328,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: concatGrad8F32Ref,
 	}, {
@@ -1793,7 +1793,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1F16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 10, Write: true}},
@@ -1801,7 +1801,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2F162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 11, Write: true}},
@@ -1809,7 +1809,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3F163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_f16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 12, Write: true}},
@@ -1817,7 +1817,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4F164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_f16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 13, Write: true}},
@@ -1825,7 +1825,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5F165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_f16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 14, Write: true}},
@@ -1833,7 +1833,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6F166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_7_f16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 15, Write: true}},
@@ -1841,7 +1841,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 12000},
 			C:          clayout.ConcatGrad7F167,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_8_f16_8",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 16, Write: true}},
@@ -1849,7 +1849,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 80,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{8}, Tile: 4096}}, Cost: []uint8{8}, CostPer: 13600},
 			C:          clayout.ConcatGrad8F168,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad8F16Ref,
 	}, {
@@ -1862,7 +1862,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          clayout.Concat1BF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_2_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 10, Write: true}},
@@ -1870,7 +1870,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4000},
 			C:          clayout.ConcatGrad2BF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_3_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 11, Write: true}},
@@ -1878,7 +1878,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 5600},
 			C:          clayout.ConcatGrad3BF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_4_bf16_4",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 12, Write: true}},
@@ -1886,7 +1886,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 48,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{4}, Tile: 4096}}, Cost: []uint8{4}, CostPer: 7200},
 			C:          clayout.ConcatGrad4BF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_5_bf16_5",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 13, Write: true}},
@@ -1894,7 +1894,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{5}, Tile: 4096}}, Cost: []uint8{5}, CostPer: 8800},
 			C:          clayout.ConcatGrad5BF165,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 5}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_6_bf16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 14, Write: true}},
@@ -1902,7 +1902,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 64,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{6}, Tile: 4096}}, Cost: []uint8{6}, CostPer: 10400},
 			C:          clayout.ConcatGrad6BF166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 6}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_7_bf16_7",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 15, Write: true}},
@@ -1910,7 +1910,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 72,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{7}, Tile: 4096}}, Cost: []uint8{7}, CostPer: 12000},
 			C:          clayout.ConcatGrad7BF167,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 7}, Tile: 4096}}, Threads: 256},
 		}, {
 			Symbol:     "kg_dd4f7221_concat_grad_8_bf16_8",
 			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 16, Write: true}},
@@ -1918,7 +1918,7 @@ var concatGrad8Op = runtime.Op{
 			BlockBytes: 80,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{8}, Tile: 4096}}, Cost: []uint8{8}, CostPer: 13600},
 			C:          clayout.ConcatGrad8BF168,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 8}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: concatGrad8BF16Ref,
 	}},

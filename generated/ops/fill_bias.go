@@ -89,7 +89,7 @@ var fillBiasOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 800},
 			C:          clayout.FillBiasF32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: fillBiasF32Ref,
 	}, {
@@ -102,7 +102,7 @@ var fillBiasOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 800},
 			C:          clayout.FillBiasF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: fillBiasF16Ref,
 	}, {
@@ -115,7 +115,7 @@ var fillBiasOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 800},
 			C:          clayout.FillBiasBF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: fillBiasBF16Ref,
 	}},

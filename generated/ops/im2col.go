@@ -169,7 +169,7 @@ var im2ColOp = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{3}, CostPer: 153600},
 			C:          cindex.Im2ColF32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4, 2, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4, 2, 3}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: im2ColF32Ref,
 	}, {
@@ -182,7 +182,7 @@ var im2ColOp = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{3}, CostPer: 153600},
 			C:          cindex.Im2ColF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4, 2, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4, 2, 3}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: im2ColF16Ref,
 	}, {
@@ -195,7 +195,7 @@ var im2ColOp = runtime.Op{
 			BlockBytes: 56,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{3}, CostPer: 153600},
 			C:          cindex.Im2ColBF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4, 2, 3}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 4, 2, 3}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: im2ColBF16Ref,
 	}},

@@ -118,7 +118,7 @@ var sliceOp = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          clayout.PadGradF32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: sliceF32Ref,
 	}, {
@@ -131,7 +131,7 @@ var sliceOp = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          clayout.PadGradF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: sliceF16Ref,
 	}, {
@@ -144,7 +144,7 @@ var sliceOp = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          clayout.PadGradBF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: sliceBF16Ref,
 	}},
@@ -202,7 +202,7 @@ var sliceGradOp = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 15200},
 			C:          clayout.SliceGradF32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: sliceGradF32Ref,
 	}, {
@@ -215,7 +215,7 @@ var sliceGradOp = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 15200},
 			C:          clayout.SliceGradF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: sliceGradF16Ref,
 	}, {
@@ -228,7 +228,7 @@ var sliceGradOp = runtime.Op{
 			BlockBytes: 40,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 15200},
 			C:          clayout.SliceGradBF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: sliceGradBF16Ref,
 	}},

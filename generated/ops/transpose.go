@@ -86,7 +86,7 @@ var transposeOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{1}, CostPer: 12800},
 			C:          clayout.TransposeF32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 1}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: transposeF32Ref,
 	}, {
@@ -99,7 +99,7 @@ var transposeOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{1}, CostPer: 12800},
 			C:          clayout.TransposeF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 1}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: transposeF16Ref,
 	}, {
@@ -112,7 +112,7 @@ var transposeOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 256}, {Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{1}, CostPer: 12800},
 			C:          clayout.TransposeBF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 1}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 1}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: transposeBF16Ref,
 	}},
@@ -150,7 +150,7 @@ var transposeGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},
 			C:          clayout.TransposeF32,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 2048}}, Threads: 256},
 		}},
 		Ref: transposeGradF32Ref,
 	}, {
@@ -163,7 +163,7 @@ var transposeGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},
 			C:          clayout.TransposeF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: transposeGradF16Ref,
 	}, {
@@ -176,7 +176,7 @@ var transposeGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 256}, {Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},
 			C:          clayout.TransposeBF16,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 1024}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
 		}},
 		Ref: transposeGradBF16Ref,
 	}},

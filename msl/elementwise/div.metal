@@ -53,11 +53,11 @@ kernel void kg_dd4f7221_div_f32(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -65,7 +65,7 @@ kernel void kg_dd4f7221_div_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -94,11 +94,11 @@ kernel void kg_dd4f7221_div_f16(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -106,7 +106,7 @@ kernel void kg_dd4f7221_div_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -135,11 +135,11 @@ kernel void kg_dd4f7221_div_bf16(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -147,7 +147,7 @@ kernel void kg_dd4f7221_div_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;

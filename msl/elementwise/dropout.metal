@@ -87,13 +87,13 @@ kernel void kg_dd4f7221_dropout_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
@@ -101,7 +101,7 @@ kernel void kg_dd4f7221_dropout_f32(
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			if (p_2_ < size_P_) {
 				y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
@@ -128,13 +128,13 @@ kernel void kg_dd4f7221_dropout_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
 		}
@@ -142,7 +142,7 @@ kernel void kg_dd4f7221_dropout_f16(
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			if (p_2_ < size_P_) {
 				y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
@@ -169,13 +169,13 @@ kernel void kg_dd4f7221_dropout_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
@@ -183,7 +183,7 @@ kernel void kg_dd4f7221_dropout_bf16(
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			if (p_2_ < size_P_) {
 				y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);

@@ -58,11 +58,11 @@ kernel void kg_dd4f7221_minimum_f32(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -70,7 +70,7 @@ kernel void kg_dd4f7221_minimum_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -99,11 +99,11 @@ kernel void kg_dd4f7221_minimum_f16(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -111,7 +111,7 @@ kernel void kg_dd4f7221_minimum_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -140,11 +140,11 @@ kernel void kg_dd4f7221_minimum_bf16(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -152,7 +152,7 @@ kernel void kg_dd4f7221_minimum_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -266,11 +266,11 @@ kernel void kg_dd4f7221_minimum_grad_f32_3(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -278,7 +278,7 @@ kernel void kg_dd4f7221_minimum_grad_f32_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -392,11 +392,11 @@ kernel void kg_dd4f7221_minimum_grad_f16_3(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -404,7 +404,7 @@ kernel void kg_dd4f7221_minimum_grad_f16_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -518,11 +518,11 @@ kernel void kg_dd4f7221_minimum_grad_bf16_3(
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -530,7 +530,7 @@ kernel void kg_dd4f7221_minimum_grad_bf16_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;

@@ -58,18 +58,18 @@ kernel void kg_dd4f7221_silu_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = x_[p_];
@@ -93,18 +93,18 @@ kernel void kg_dd4f7221_silu_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = float(x_[p_]);
@@ -128,18 +128,18 @@ kernel void kg_dd4f7221_silu_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = kg_from_bf16(x_[p_]);
@@ -164,11 +164,11 @@ kernel void kg_dd4f7221_silu_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = x_[p_];
 			const float d_y_2_ = d_y_[p_];
@@ -177,7 +177,7 @@ kernel void kg_dd4f7221_silu_grad_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = x_[p_];
@@ -204,11 +204,11 @@ kernel void kg_dd4f7221_silu_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
@@ -217,7 +217,7 @@ kernel void kg_dd4f7221_silu_grad_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = float(x_[p_]);
@@ -244,11 +244,11 @@ kernel void kg_dd4f7221_silu_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
@@ -257,7 +257,7 @@ kernel void kg_dd4f7221_silu_grad_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = kg_from_bf16(x_[p_]);

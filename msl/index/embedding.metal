@@ -69,11 +69,11 @@ kernel void kg_dd4f7221_embedding_f32(
 	const int size_N_ = int(args.size_N_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
@@ -85,7 +85,7 @@ kernel void kg_dd4f7221_embedding_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -120,11 +120,11 @@ kernel void kg_dd4f7221_embedding_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
@@ -136,7 +136,7 @@ kernel void kg_dd4f7221_embedding_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -171,11 +171,11 @@ kernel void kg_dd4f7221_embedding_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
@@ -187,7 +187,7 @@ kernel void kg_dd4f7221_embedding_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -295,11 +295,11 @@ kernel void kg_dd4f7221_embedding_backward_f16_2(
 	const int size_D_ = int(args.size_D_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -307,7 +307,7 @@ kernel void kg_dd4f7221_embedding_backward_f16_2(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -373,11 +373,11 @@ kernel void kg_dd4f7221_embedding_backward_bf16_2(
 	const int size_D_ = int(args.size_D_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -385,7 +385,7 @@ kernel void kg_dd4f7221_embedding_backward_bf16_2(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;

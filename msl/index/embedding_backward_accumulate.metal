@@ -96,11 +96,11 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f32_2(
 	const int size_D_ = int(args.size_D_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -108,7 +108,7 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f32_2(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;

@@ -71,11 +71,11 @@ kernel void kg_dd4f7221_embedding_concat_f32(
 	const int size_V_ = int(args.size_V_);
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -89,7 +89,7 @@ kernel void kg_dd4f7221_embedding_concat_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -128,11 +128,11 @@ kernel void kg_dd4f7221_embedding_concat_f16(
 	const int size_V_ = int(args.size_V_);
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -146,7 +146,7 @@ kernel void kg_dd4f7221_embedding_concat_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -185,11 +185,11 @@ kernel void kg_dd4f7221_embedding_concat_bf16(
 	const int size_V_ = int(args.size_V_);
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -203,7 +203,7 @@ kernel void kg_dd4f7221_embedding_concat_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -323,11 +323,11 @@ kernel void kg_dd4f7221_embedding_concat_grad_f16_2(
 	const int size_D_ = int(args.size_D_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -335,7 +335,7 @@ kernel void kg_dd4f7221_embedding_concat_grad_f16_2(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -406,11 +406,11 @@ kernel void kg_dd4f7221_embedding_concat_grad_bf16_2(
 	const int size_D_ = int(args.size_D_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -418,7 +418,7 @@ kernel void kg_dd4f7221_embedding_concat_grad_bf16_2(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;

@@ -88,14 +88,14 @@ kernel void kg_dd4f7221_im2col_f32(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_4_ = first_ + i_ * 256;
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
@@ -110,7 +110,7 @@ kernel void kg_dd4f7221_im2col_f32(
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_4_ = first_ + i_ * 256;
 			if (at_4_ < n_) {
 				const int k_ = at_4_ % size_K_;
@@ -152,14 +152,14 @@ kernel void kg_dd4f7221_im2col_f16(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_4_ = first_ + i_ * 256;
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
@@ -174,7 +174,7 @@ kernel void kg_dd4f7221_im2col_f16(
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_4_ = first_ + i_ * 256;
 			if (at_4_ < n_) {
 				const int k_ = at_4_ % size_K_;
@@ -216,14 +216,14 @@ kernel void kg_dd4f7221_im2col_bf16(
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_4_ = first_ + i_ * 256;
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
@@ -238,7 +238,7 @@ kernel void kg_dd4f7221_im2col_bf16(
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_4_ = first_ + i_ * 256;
 			if (at_4_ < n_) {
 				const int k_ = at_4_ % size_K_;

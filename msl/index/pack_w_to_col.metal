@@ -56,11 +56,11 @@ kernel void kg_dd4f7221_pack_w_to_col_f32(
 	const int size_C_ = int(args.size_C_);
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
@@ -70,7 +70,7 @@ kernel void kg_dd4f7221_pack_w_to_col_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int k_ = at_ % size_K_;
@@ -102,11 +102,11 @@ kernel void kg_dd4f7221_pack_w_to_col_f16(
 	const int size_C_ = int(args.size_C_);
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
@@ -116,7 +116,7 @@ kernel void kg_dd4f7221_pack_w_to_col_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int k_ = at_ % size_K_;
@@ -148,11 +148,11 @@ kernel void kg_dd4f7221_pack_w_to_col_bf16(
 	const int size_C_ = int(args.size_C_);
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
@@ -162,7 +162,7 @@ kernel void kg_dd4f7221_pack_w_to_col_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int k_ = at_ % size_K_;

@@ -55,11 +55,11 @@ kernel void kg_dd4f7221_concat_1_f32(
 	const int size_R_ = int(args.size_R_);
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -67,7 +67,7 @@ kernel void kg_dd4f7221_concat_1_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -97,11 +97,11 @@ kernel void kg_dd4f7221_concat_1_f16(
 	const int size_R_ = int(args.size_R_);
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -109,7 +109,7 @@ kernel void kg_dd4f7221_concat_1_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -139,11 +139,11 @@ kernel void kg_dd4f7221_concat_1_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -151,7 +151,7 @@ kernel void kg_dd4f7221_concat_1_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -184,11 +184,11 @@ kernel void kg_dd4f7221_concat_2_f32(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -196,7 +196,7 @@ kernel void kg_dd4f7221_concat_2_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -229,11 +229,11 @@ kernel void kg_dd4f7221_concat_2_f16(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -241,7 +241,7 @@ kernel void kg_dd4f7221_concat_2_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -274,11 +274,11 @@ kernel void kg_dd4f7221_concat_2_bf16(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -286,7 +286,7 @@ kernel void kg_dd4f7221_concat_2_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -322,11 +322,11 @@ kernel void kg_dd4f7221_concat_3_f32(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -335,7 +335,7 @@ kernel void kg_dd4f7221_concat_3_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -372,11 +372,11 @@ kernel void kg_dd4f7221_concat_3_f16(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -385,7 +385,7 @@ kernel void kg_dd4f7221_concat_3_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -422,11 +422,11 @@ kernel void kg_dd4f7221_concat_3_bf16(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -435,7 +435,7 @@ kernel void kg_dd4f7221_concat_3_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -475,11 +475,11 @@ kernel void kg_dd4f7221_concat_4_f32(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -489,7 +489,7 @@ kernel void kg_dd4f7221_concat_4_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -530,11 +530,11 @@ kernel void kg_dd4f7221_concat_4_f16(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -544,7 +544,7 @@ kernel void kg_dd4f7221_concat_4_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -585,11 +585,11 @@ kernel void kg_dd4f7221_concat_4_bf16(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -599,7 +599,7 @@ kernel void kg_dd4f7221_concat_4_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -643,11 +643,11 @@ kernel void kg_dd4f7221_concat_5_f32(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -658,7 +658,7 @@ kernel void kg_dd4f7221_concat_5_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -703,11 +703,11 @@ kernel void kg_dd4f7221_concat_5_f16(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -718,7 +718,7 @@ kernel void kg_dd4f7221_concat_5_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -763,11 +763,11 @@ kernel void kg_dd4f7221_concat_5_bf16(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -778,7 +778,7 @@ kernel void kg_dd4f7221_concat_5_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -826,11 +826,11 @@ kernel void kg_dd4f7221_concat_6_f32(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -842,7 +842,7 @@ kernel void kg_dd4f7221_concat_6_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -891,11 +891,11 @@ kernel void kg_dd4f7221_concat_6_f16(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -907,7 +907,7 @@ kernel void kg_dd4f7221_concat_6_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -956,11 +956,11 @@ kernel void kg_dd4f7221_concat_6_bf16(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -972,7 +972,7 @@ kernel void kg_dd4f7221_concat_6_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1024,11 +1024,11 @@ kernel void kg_dd4f7221_concat_7_f32(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1041,7 +1041,7 @@ kernel void kg_dd4f7221_concat_7_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1094,11 +1094,11 @@ kernel void kg_dd4f7221_concat_7_f16(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1111,7 +1111,7 @@ kernel void kg_dd4f7221_concat_7_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1164,11 +1164,11 @@ kernel void kg_dd4f7221_concat_7_bf16(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1181,7 +1181,7 @@ kernel void kg_dd4f7221_concat_7_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1237,11 +1237,11 @@ kernel void kg_dd4f7221_concat_8_f32(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1255,7 +1255,7 @@ kernel void kg_dd4f7221_concat_8_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1312,11 +1312,11 @@ kernel void kg_dd4f7221_concat_8_f16(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1330,7 +1330,7 @@ kernel void kg_dd4f7221_concat_8_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1387,11 +1387,11 @@ kernel void kg_dd4f7221_concat_8_bf16(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1405,7 +1405,7 @@ kernel void kg_dd4f7221_concat_8_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1443,11 +1443,11 @@ kernel void kg_dd4f7221_concat_grad_2_f32_2(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
@@ -1455,7 +1455,7 @@ kernel void kg_dd4f7221_concat_grad_2_f32_2(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_2_ = at_ % size_D_2_;
@@ -1487,11 +1487,11 @@ kernel void kg_dd4f7221_concat_grad_2_f16_2(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
@@ -1499,7 +1499,7 @@ kernel void kg_dd4f7221_concat_grad_2_f16_2(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_2_ = at_ % size_D_2_;
@@ -1531,11 +1531,11 @@ kernel void kg_dd4f7221_concat_grad_2_bf16_2(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
@@ -1543,7 +1543,7 @@ kernel void kg_dd4f7221_concat_grad_2_bf16_2(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_2_ = at_ % size_D_2_;
@@ -1577,11 +1577,11 @@ kernel void kg_dd4f7221_concat_grad_3_f32_3(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
@@ -1589,7 +1589,7 @@ kernel void kg_dd4f7221_concat_grad_3_f32_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_3_ = at_ % size_D_3_;
@@ -1623,11 +1623,11 @@ kernel void kg_dd4f7221_concat_grad_3_f16_3(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
@@ -1635,7 +1635,7 @@ kernel void kg_dd4f7221_concat_grad_3_f16_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_3_ = at_ % size_D_3_;
@@ -1669,11 +1669,11 @@ kernel void kg_dd4f7221_concat_grad_3_bf16_3(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
@@ -1681,7 +1681,7 @@ kernel void kg_dd4f7221_concat_grad_3_bf16_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_3_ = at_ % size_D_3_;
@@ -1717,11 +1717,11 @@ kernel void kg_dd4f7221_concat_grad_4_f32_4(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
@@ -1729,7 +1729,7 @@ kernel void kg_dd4f7221_concat_grad_4_f32_4(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_4_ = at_ % size_D_4_;
@@ -1765,11 +1765,11 @@ kernel void kg_dd4f7221_concat_grad_4_f16_4(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
@@ -1777,7 +1777,7 @@ kernel void kg_dd4f7221_concat_grad_4_f16_4(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_4_ = at_ % size_D_4_;
@@ -1813,11 +1813,11 @@ kernel void kg_dd4f7221_concat_grad_4_bf16_4(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
@@ -1825,7 +1825,7 @@ kernel void kg_dd4f7221_concat_grad_4_bf16_4(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_4_ = at_ % size_D_4_;
@@ -1863,11 +1863,11 @@ kernel void kg_dd4f7221_concat_grad_5_f32_5(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
@@ -1875,7 +1875,7 @@ kernel void kg_dd4f7221_concat_grad_5_f32_5(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_5_ = at_ % size_D_5_;
@@ -1913,11 +1913,11 @@ kernel void kg_dd4f7221_concat_grad_5_f16_5(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
@@ -1925,7 +1925,7 @@ kernel void kg_dd4f7221_concat_grad_5_f16_5(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_5_ = at_ % size_D_5_;
@@ -1963,11 +1963,11 @@ kernel void kg_dd4f7221_concat_grad_5_bf16_5(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
@@ -1975,7 +1975,7 @@ kernel void kg_dd4f7221_concat_grad_5_bf16_5(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_5_ = at_ % size_D_5_;
@@ -2015,11 +2015,11 @@ kernel void kg_dd4f7221_concat_grad_6_f32_6(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
@@ -2027,7 +2027,7 @@ kernel void kg_dd4f7221_concat_grad_6_f32_6(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_6_ = at_ % size_D_6_;
@@ -2067,11 +2067,11 @@ kernel void kg_dd4f7221_concat_grad_6_f16_6(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
@@ -2079,7 +2079,7 @@ kernel void kg_dd4f7221_concat_grad_6_f16_6(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_6_ = at_ % size_D_6_;
@@ -2119,11 +2119,11 @@ kernel void kg_dd4f7221_concat_grad_6_bf16_6(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
@@ -2131,7 +2131,7 @@ kernel void kg_dd4f7221_concat_grad_6_bf16_6(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_6_ = at_ % size_D_6_;
@@ -2173,11 +2173,11 @@ kernel void kg_dd4f7221_concat_grad_7_f32_7(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
@@ -2185,7 +2185,7 @@ kernel void kg_dd4f7221_concat_grad_7_f32_7(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_7_ = at_ % size_D_7_;
@@ -2227,11 +2227,11 @@ kernel void kg_dd4f7221_concat_grad_7_f16_7(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
@@ -2239,7 +2239,7 @@ kernel void kg_dd4f7221_concat_grad_7_f16_7(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_7_ = at_ % size_D_7_;
@@ -2281,11 +2281,11 @@ kernel void kg_dd4f7221_concat_grad_7_bf16_7(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
@@ -2293,7 +2293,7 @@ kernel void kg_dd4f7221_concat_grad_7_bf16_7(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_7_ = at_ % size_D_7_;
@@ -2337,11 +2337,11 @@ kernel void kg_dd4f7221_concat_grad_8_f32_8(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
@@ -2349,7 +2349,7 @@ kernel void kg_dd4f7221_concat_grad_8_f32_8(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_8_ = at_ % size_D_8_;
@@ -2393,11 +2393,11 @@ kernel void kg_dd4f7221_concat_grad_8_f16_8(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
@@ -2405,7 +2405,7 @@ kernel void kg_dd4f7221_concat_grad_8_f16_8(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_8_ = at_ % size_D_8_;
@@ -2449,11 +2449,11 @@ kernel void kg_dd4f7221_concat_grad_8_bf16_8(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
@@ -2461,7 +2461,7 @@ kernel void kg_dd4f7221_concat_grad_8_bf16_8(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_8_ = at_ % size_D_8_;

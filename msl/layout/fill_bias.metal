@@ -53,11 +53,11 @@ kernel void kg_dd4f7221_fill_bias_f32(
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
@@ -65,7 +65,7 @@ kernel void kg_dd4f7221_fill_bias_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -93,11 +93,11 @@ kernel void kg_dd4f7221_fill_bias_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
@@ -105,7 +105,7 @@ kernel void kg_dd4f7221_fill_bias_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -133,11 +133,11 @@ kernel void kg_dd4f7221_fill_bias_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
@@ -145,7 +145,7 @@ kernel void kg_dd4f7221_fill_bias_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;

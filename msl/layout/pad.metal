@@ -59,14 +59,14 @@ kernel void kg_dd4f7221_pad_f32(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
@@ -79,7 +79,7 @@ kernel void kg_dd4f7221_pad_f32(
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			if (at_3_ < n_) {
 				const int d_ = at_3_ % size_D_;
@@ -115,14 +115,14 @@ kernel void kg_dd4f7221_pad_f16(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
@@ -135,7 +135,7 @@ kernel void kg_dd4f7221_pad_f16(
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			if (at_3_ < n_) {
 				const int d_ = at_3_ % size_D_;
@@ -171,14 +171,14 @@ kernel void kg_dd4f7221_pad_bf16(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
@@ -191,7 +191,7 @@ kernel void kg_dd4f7221_pad_bf16(
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			if (at_3_ < n_) {
 				const int d_ = at_3_ % size_D_;
@@ -227,12 +227,12 @@ kernel void kg_dd4f7221_pad_grad_f32(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args.before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -243,7 +243,7 @@ kernel void kg_dd4f7221_pad_grad_f32(
 	} else {
 		const int at_ = args.before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -279,12 +279,12 @@ kernel void kg_dd4f7221_pad_grad_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -295,7 +295,7 @@ kernel void kg_dd4f7221_pad_grad_f16(
 	} else {
 		const int at_ = args.before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -331,12 +331,12 @@ kernel void kg_dd4f7221_pad_grad_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -347,7 +347,7 @@ kernel void kg_dd4f7221_pad_grad_bf16(
 	} else {
 		const int at_ = args.before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;

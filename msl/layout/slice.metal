@@ -59,12 +59,12 @@ kernel void kg_dd4f7221_slice_f32(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -75,7 +75,7 @@ kernel void kg_dd4f7221_slice_f32(
 	} else {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -111,12 +111,12 @@ kernel void kg_dd4f7221_slice_f16(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -127,7 +127,7 @@ kernel void kg_dd4f7221_slice_f16(
 	} else {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -163,12 +163,12 @@ kernel void kg_dd4f7221_slice_bf16(
 	const int size_L_ = int(args.size_L_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -179,7 +179,7 @@ kernel void kg_dd4f7221_slice_bf16(
 	} else {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -215,12 +215,12 @@ kernel void kg_dd4f7221_slice_grad_f32(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -232,7 +232,7 @@ kernel void kg_dd4f7221_slice_grad_f32(
 	} else {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -269,12 +269,12 @@ kernel void kg_dd4f7221_slice_grad_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -286,7 +286,7 @@ kernel void kg_dd4f7221_slice_grad_f16(
 	} else {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -323,12 +323,12 @@ kernel void kg_dd4f7221_slice_grad_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -340,7 +340,7 @@ kernel void kg_dd4f7221_slice_grad_bf16(
 	} else {
 		const int at_ = args.start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;

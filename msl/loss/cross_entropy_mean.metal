@@ -642,9 +642,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 	const int size_V_ = int(args.size_V_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
@@ -653,7 +653,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
@@ -679,7 +679,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int v_ = at_2_ % size_V_;
@@ -725,9 +725,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 	const int size_V_ = int(args.size_V_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
@@ -736,7 +736,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
@@ -762,7 +762,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int v_ = at_2_ % size_V_;
@@ -808,9 +808,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 	const int size_V_ = int(args.size_V_);
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
@@ -819,7 +819,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
@@ -845,7 +845,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int v_ = at_2_ % size_V_;

@@ -1404,11 +1404,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -1421,7 +1421,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -1748,11 +1748,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -1765,7 +1765,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -2056,11 +2056,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -2073,7 +2073,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;

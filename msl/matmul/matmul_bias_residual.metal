@@ -1598,11 +1598,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -1612,7 +1612,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -1935,11 +1935,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -1949,7 +1949,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -2272,11 +2272,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(
 	const int size_M_ = int(args.size_M_);
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -2286,7 +2286,7 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;

@@ -70,9 +70,9 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
@@ -81,7 +81,7 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -101,7 +101,7 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -143,9 +143,9 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
@@ -154,7 +154,7 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -174,7 +174,7 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -216,9 +216,9 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
@@ -227,7 +227,7 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -247,7 +247,7 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -288,9 +288,9 @@ kernel void kg_dd4f7221_sgd_f32(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
@@ -299,7 +299,7 @@ kernel void kg_dd4f7221_sgd_f32(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -318,7 +318,7 @@ kernel void kg_dd4f7221_sgd_f32(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -358,9 +358,9 @@ kernel void kg_dd4f7221_sgd_f16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
@@ -369,7 +369,7 @@ kernel void kg_dd4f7221_sgd_f16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -388,7 +388,7 @@ kernel void kg_dd4f7221_sgd_f16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -428,9 +428,9 @@ kernel void kg_dd4f7221_sgd_bf16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
 		const bool t_3_ = args.nesterov_ != 0;
@@ -439,7 +439,7 @@ kernel void kg_dd4f7221_sgd_bf16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -458,7 +458,7 @@ kernel void kg_dd4f7221_sgd_bf16(
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];

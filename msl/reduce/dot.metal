@@ -236,12 +236,12 @@ kernel void kg_dd4f7221_dot_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_a_[p_] = d_y_2_ * b_[p_];
 			d_b_[p_] = d_y_2_ * a_[p_];
@@ -249,7 +249,7 @@ kernel void kg_dd4f7221_dot_grad_f32(
 	} else {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_a_[p_] = d_y_2_ * b_[p_];
@@ -276,12 +276,12 @@ kernel void kg_dd4f7221_dot_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_a_[p_] = half(d_y_2_ * float(b_[p_]));
 			d_b_[p_] = half(d_y_2_ * float(a_[p_]));
@@ -289,7 +289,7 @@ kernel void kg_dd4f7221_dot_grad_f16(
 	} else {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_a_[p_] = half(d_y_2_ * float(b_[p_]));
@@ -316,12 +316,12 @@ kernel void kg_dd4f7221_dot_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(a_[p_]));
@@ -329,7 +329,7 @@ kernel void kg_dd4f7221_dot_grad_bf16(
 	} else {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));

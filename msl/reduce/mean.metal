@@ -233,19 +233,19 @@ kernel void kg_dd4f7221_mean_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = t_;
 		}
 	} else {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = t_;
@@ -268,19 +268,19 @@ kernel void kg_dd4f7221_mean_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = half(t_);
 		}
 	} else {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = half(t_);
@@ -303,19 +303,19 @@ kernel void kg_dd4f7221_mean_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = kg_to_bf16(t_);
 		}
 	} else {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = kg_to_bf16(t_);

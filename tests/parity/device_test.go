@@ -31,7 +31,7 @@ func open(t testing.TB, opts ...runtime.Option) *runtime.Device {
 func both(t testing.TB, opts ...runtime.Option) []device {
 	t.Helper()
 	return []device{
-		{"cpu", open(t, opts...)},
+		{"default", open(t, append(opts, standard()...)...)},
 		{"reference", open(t, append([]runtime.Option{runtime.Reference()}, opts...)...)},
 	}
 }
@@ -50,26 +50,4 @@ func targets(t testing.TB) []device {
 	t.Helper()
 	ref := device{"reference", open(t, runtime.Reference(), runtime.WithGuards())}
 	return append(instructionSets(t), ref)
-}
-
-func instructionSets(t testing.TB) []device {
-	t.Helper()
-	var list []device
-	for _, isa := range []string{"baseline", "avx2", "avx512"} {
-		d, err := runtime.Open(runtime.WithISA(isa), runtime.WithGuards())
-		if err != nil {
-			t.Logf("left out: %v", err)
-			continue
-		}
-		t.Cleanup(func() {
-			if err := d.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		list = append(list, device{isa, d})
-	}
-	if len(list) == 0 {
-		t.Fatal("no instruction set, not even the baseline")
-	}
-	return list
 }

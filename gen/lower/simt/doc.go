@@ -5,8 +5,8 @@
 //
 // How each shape runs, and what that costs:
 //
-//   - map: four elements for each thread, 256 apart, groups of 1024 over the flattened
-//     index.
+//   - map: 32 bytes of the result for each thread, its elements 256 apart, groups of
+//     256 threads over the flattened index.
 //   - rows: one group of 128 for each row; its threads stride along the row.
 //   - reduce: one group for each chunk of the index space.
 //   - cols: a group has 16 neighbouring results and 8 threads for each, or, at

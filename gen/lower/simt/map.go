@@ -7,8 +7,7 @@ import (
 
 const (
 	mapThreads = 256 // in a group of a map
-	mapEach    = 4   // elements of a thread
-	mapTile    = mapThreads * mapEach
+	mapBytes   = 32  // of a result that a thread computes
 )
 
 // mapKernel computes each element of the outputs on its own. The index is flattened, so
@@ -23,13 +22,15 @@ func (l *lowering) mapKernel() {
 		l.when(bin(ir.Eq, &ir.Here{ID: ir.Thread}, lower.Int(0)), func() { l.stores(l.k.Stores) })
 		return
 	}
-	l.out.Grid = []Dim{{axes, mapTile}}
+	own := int64(mapBytes / max(l.k.Stores[0].T.Type.Bytes(), 2))
+	tile := mapThreads * own
+	l.out.Grid = []Dim{{axes, tile}}
 	n := l.extent("n", axes)
-	from := l.Name("from", times(&ir.Here{ID: ir.GroupX}, mapTile))
+	from := l.Name("from", times(&ir.Here{ID: ir.GroupX}, tile))
 	first := l.Name("first", lower.AddI(from, &ir.Here{ID: ir.Thread}))
 	each := func(element func(at ir.Expr)) func() {
 		return func() {
-			l.unrolled("i", mapEach, func(i ir.Expr) {
+			l.unrolled("i", own, func(i ir.Expr) {
 				element(l.Name(posName(axes), lower.AddI(first, lower.MulI(i, lower.Int(mapThreads)))))
 			})
 		}
@@ -38,7 +39,7 @@ func (l *lowering) mapKernel() {
 		l.bind(axes, at)
 		l.stores(l.k.Stores)
 	}
-	s := &ir.If{C: bin(ir.Le, lower.AddI(from, lower.Int(mapTile)), n)}
+	s := &ir.If{C: bin(ir.Le, lower.AddI(from, lower.Int(tile)), n)}
 	l.Guarded(&s.Then, each(compute))
 	l.Guarded(&s.Else, each(func(at ir.Expr) {
 		l.when(less(at, n), func() { compute(at) })

@@ -15,7 +15,7 @@ __device__ float __int_as_float(int); __device__ float __uint_as_float(unsigned)
 __device__ void __syncthreads(void); __device__ void __threadfence(void); __device__ void __threadfence_block(void); __device__ void __nanosleep(unsigned);
 __device__ int __float2int_rz(float); __device__ unsigned __umulhi(unsigned, unsigned);
 __device__ int __any_sync(unsigned, int); __device__ int __all_sync(unsigned, int);
-__device__ float expf(float); __device__ float logf(float); __device__ float log1pf(float); __device__ float expm1f(float); __device__ float tanhf(float); __device__ float erff(float);
+__device__ float __fdividef(float, float); __device__ float expf(float); __device__ float logf(float); __device__ float log1pf(float); __device__ float expm1f(float); __device__ float tanhf(float); __device__ float erff(float);
 __device__ float powf(float, float); __device__ float sqrtf(float); __device__ float fabsf(float); __device__ float fmaf(float,float,float); __device__ float floorf(float); __device__ float ceilf(float); __device__ float rintf(float);
 }
 __device__ bool isnan(float); __device__ bool isinf(float); __device__ int abs(int); __device__ float abs(float); __device__ int min(int,int); __device__ int max(int,int);

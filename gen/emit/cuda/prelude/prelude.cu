@@ -202,7 +202,7 @@ __device__ __forceinline__ int kg_sign(int x) {
 // 1/(1+exp(-x)) without overflow.
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
-	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
 // 1/sqrt(x).

@@ -67,11 +67,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -110,11 +110,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -153,11 +153,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -167,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -248,11 +248,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -262,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -343,11 +343,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -357,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -438,11 +438,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -452,7 +452,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;

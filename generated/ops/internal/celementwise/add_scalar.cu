@@ -62,19 +62,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_scalar_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			y_[p_] = x_[p_] + t_;
 		}
 	} else {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				y_[p_] = x_[p_] + t_;
@@ -95,19 +95,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_scalar_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			y_[p_] = kg_to_f16(kg_from_f16(x_[p_]) + t_);
 		}
 	} else {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				y_[p_] = kg_to_f16(kg_from_f16(x_[p_]) + t_);
@@ -128,19 +128,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_scalar_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]) + t_);
 		}
 	} else {
 		const float t_ = args->s_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]) + t_);
@@ -159,17 +159,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_scalar_grad_f3
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_x_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = d_y_[p_];
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = d_y_[p_];
@@ -188,17 +188,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_scalar_grad_f1
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]));
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]));
@@ -217,17 +217,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_scalar_grad_bf
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]));
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]));

@@ -98,13 +98,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			y_[p_2_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f32(
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			if (p_2_ < size_P_) {
 				y_[p_2_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
@@ -135,13 +135,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
 		}
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16(
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			if (p_2_ < size_P_) {
 				y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
@@ -172,13 +172,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
@@ -186,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16(
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = first_ + i_ * 256;
 			if (p_2_ < size_P_) {
 				y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);

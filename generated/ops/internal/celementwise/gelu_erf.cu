@@ -62,18 +62,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + erff(0.70710677f * x_2_));
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = x_[p_];
@@ -93,18 +93,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = kg_from_f16(x_[p_]);
 			y_[p_] = kg_to_f16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + erff(0.70710677f * x_2_)));
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = kg_from_f16(x_[p_]);
@@ -124,18 +124,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + erff(0.70710677f * x_2_)));
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = kg_from_bf16(x_[p_]);
@@ -156,11 +156,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f32(
 	const float *__restrict__ d_y_ = (const float *)buf[1];
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = x_[p_];
 			const float d_y_2_ = d_y_[p_];
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = x_[p_];
@@ -192,11 +192,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f16(
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
@@ -205,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = kg_from_f16(x_[p_]);
@@ -228,11 +228,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_bf16
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
@@ -241,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float x_2_ = kg_from_bf16(x_[p_]);

@@ -69,11 +69,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f32(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -106,11 +106,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f16(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -118,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -143,11 +143,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_bf16(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -257,11 +257,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f32_3
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -269,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f32_3
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -371,11 +371,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f16_3
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -383,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f16_3
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -485,11 +485,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_bf16_
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -497,7 +497,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_bf16_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;

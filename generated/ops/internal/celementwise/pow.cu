@@ -62,19 +62,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_f32(
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			y_[p_] = powf(x_[p_], t_);
 		}
 	} else {
 		const float t_ = args->exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				y_[p_] = powf(x_[p_], t_);
@@ -95,19 +95,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			y_[p_] = kg_to_f16(powf(kg_from_f16(x_[p_]), t_));
 		}
 	} else {
 		const float t_ = args->exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				y_[p_] = kg_to_f16(powf(kg_from_f16(x_[p_]), t_));
@@ -128,19 +128,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			y_[p_] = kg_to_bf16(powf(kg_from_bf16(x_[p_]), t_));
 		}
 	} else {
 		const float t_ = args->exponent_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				y_[p_] = kg_to_bf16(powf(kg_from_bf16(x_[p_]), t_));
@@ -162,14 +162,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f32(
 	const float *__restrict__ x_ = (const float *)buf[1];
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * powf(x_[p_], t_3_);
 		}
@@ -178,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f32(
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * powf(x_[p_], t_3_);
@@ -200,14 +200,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = kg_to_f16(t_2_ ? 0.0f : kg_from_f16(d_y_[p_]) * t_ * powf(kg_from_f16(x_[p_]), t_3_));
 		}
@@ -216,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f16(
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = kg_to_f16(t_2_ ? 0.0f : kg_from_f16(d_y_[p_]) * t_ * powf(kg_from_f16(x_[p_]), t_3_));
@@ -238,14 +238,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_bf16(
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * powf(kg_from_bf16(x_[p_]), t_3_));
 		}
@@ -254,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_bf16(
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * powf(kg_from_bf16(x_[p_]), t_3_));

@@ -64,11 +64,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_f32(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -101,11 +101,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_f16(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -138,11 +138,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_bf16(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -248,11 +248,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_grad_f32_3(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -260,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_grad_f32_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -358,11 +358,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_grad_f16_3(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -370,7 +370,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_grad_f16_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;
@@ -468,11 +468,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_grad_bf16_3(
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
@@ -480,7 +480,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sub_grad_bf16_3(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int s_ = at_ % size_S_;

@@ -87,11 +87,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f32(
 	const int size_N_ = int(args->size_N_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -134,11 +134,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f16(
 	const int size_N_ = int(args->size_N_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -181,11 +181,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_bf16(
 	const int size_N_ = int(args->size_N_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
@@ -197,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -293,11 +293,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 	const int size_D_ = int(args->size_D_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -305,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -363,11 +363,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 	const int size_D_ = int(args->size_D_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -375,7 +375,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;

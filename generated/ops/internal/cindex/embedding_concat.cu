@@ -89,11 +89,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 	const int size_V_ = int(args->size_V_);
 	const int size_N_ = int(args->size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -142,11 +142,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 	const int size_V_ = int(args->size_V_);
 	const int size_N_ = int(args->size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -195,11 +195,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_b
 	const int size_V_ = int(args->size_V_);
 	const int size_N_ = int(args->size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
@@ -213,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_b
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -321,11 +321,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 	const int size_D_ = int(args->size_D_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -333,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -396,11 +396,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 	const int size_D_ = int(args->size_D_);
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_V_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
@@ -408,7 +408,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;

@@ -67,11 +67,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f32(
 	const int size_C_ = int(args->size_C_);
 	const int size_Cout_ = int(args->size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int k_ = at_ % size_K_;
@@ -109,11 +109,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f16(
 	const int size_C_ = int(args->size_C_);
 	const int size_Cout_ = int(args->size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
@@ -123,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int k_ = at_ % size_K_;
@@ -151,11 +151,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_bf16
 	const int size_C_ = int(args->size_C_);
 	const int size_Cout_ = int(args->size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int k_ = at_ % size_K_;

@@ -66,11 +66,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f32(
 	const int size_R_ = int(args->size_R_);
 	const int size_D_1_ = int(args->size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -104,11 +104,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f16(
 	const int size_R_ = int(args->size_R_);
 	const int size_D_1_ = int(args->size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -142,11 +142,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_bf16(
 	const int size_R_ = int(args->size_R_);
 	const int size_D_1_ = int(args->size_D_1_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -183,11 +183,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f32(
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_2_ = int(args->size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -224,11 +224,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f16(
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_2_ = int(args->size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -236,7 +236,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -265,11 +265,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_bf16(
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_2_ = int(args->size_D_2_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -277,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -309,11 +309,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f32(
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_3_ = int(args->size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -322,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -355,11 +355,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f16(
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_3_ = int(args->size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -368,7 +368,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -401,11 +401,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_bf16(
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_3_ = int(args->size_D_3_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -414,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -450,11 +450,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f32(
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_4_ = int(args->size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -464,7 +464,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -501,11 +501,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f16(
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_4_ = int(args->size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -515,7 +515,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -552,11 +552,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_bf16(
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_4_ = int(args->size_D_4_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -566,7 +566,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -606,11 +606,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f32(
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_5_ = int(args->size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -621,7 +621,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -662,11 +662,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f16(
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_5_ = int(args->size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -677,7 +677,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -718,11 +718,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_bf16(
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_5_ = int(args->size_D_5_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -733,7 +733,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -777,11 +777,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f32(
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_6_ = int(args->size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -793,7 +793,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -838,11 +838,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f16(
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_6_ = int(args->size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -854,7 +854,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -899,11 +899,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_bf16(
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_6_ = int(args->size_D_6_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -915,7 +915,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -963,11 +963,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f32(
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_7_ = int(args->size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -980,7 +980,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1029,11 +1029,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f16(
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_7_ = int(args->size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1046,7 +1046,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1095,11 +1095,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_bf16(
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_7_ = int(args->size_D_7_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1112,7 +1112,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1164,11 +1164,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f32(
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_8_ = int(args->size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1182,7 +1182,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1235,11 +1235,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f16(
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_8_ = int(args->size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1253,7 +1253,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1306,11 +1306,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_bf16(
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_8_ = int(args->size_D_8_);
 	const int n_ = size_R_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
@@ -1324,7 +1324,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;
@@ -1358,11 +1358,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f32_
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
@@ -1370,7 +1370,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f32_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_2_ = at_ % size_D_2_;
@@ -1398,11 +1398,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f16_
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
@@ -1410,7 +1410,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f16_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_2_ = at_ % size_D_2_;
@@ -1438,11 +1438,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_bf16
 	const int size_D_1_ = int(args->size_D_1_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_2_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
@@ -1450,7 +1450,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_2_ = at_ % size_D_2_;
@@ -1480,11 +1480,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f32_
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
@@ -1492,7 +1492,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f32_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_3_ = at_ % size_D_3_;
@@ -1522,11 +1522,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f16_
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
@@ -1534,7 +1534,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f16_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_3_ = at_ % size_D_3_;
@@ -1564,11 +1564,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_bf16
 	const int size_D_2_ = int(args->size_D_2_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_3_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
@@ -1576,7 +1576,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_3_ = at_ % size_D_3_;
@@ -1608,11 +1608,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f32_
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
@@ -1620,7 +1620,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f32_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_4_ = at_ % size_D_4_;
@@ -1652,11 +1652,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f16_
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
@@ -1664,7 +1664,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f16_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_4_ = at_ % size_D_4_;
@@ -1696,11 +1696,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_bf16
 	const int size_D_3_ = int(args->size_D_3_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_4_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
@@ -1708,7 +1708,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_4_ = at_ % size_D_4_;
@@ -1742,11 +1742,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f32_
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
@@ -1754,7 +1754,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f32_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_5_ = at_ % size_D_5_;
@@ -1788,11 +1788,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f16_
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
@@ -1800,7 +1800,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f16_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_5_ = at_ % size_D_5_;
@@ -1834,11 +1834,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_bf16
 	const int size_D_4_ = int(args->size_D_4_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_5_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
@@ -1846,7 +1846,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_5_ = at_ % size_D_5_;
@@ -1882,11 +1882,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f32_
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
@@ -1894,7 +1894,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f32_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_6_ = at_ % size_D_6_;
@@ -1930,11 +1930,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f16_
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
@@ -1942,7 +1942,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f16_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_6_ = at_ % size_D_6_;
@@ -1978,11 +1978,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_bf16
 	const int size_D_5_ = int(args->size_D_5_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_6_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
@@ -1990,7 +1990,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_6_ = at_ % size_D_6_;
@@ -2028,11 +2028,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f32_
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
@@ -2040,7 +2040,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f32_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_7_ = at_ % size_D_7_;
@@ -2078,11 +2078,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f16_
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
@@ -2090,7 +2090,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f16_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_7_ = at_ % size_D_7_;
@@ -2128,11 +2128,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_bf16
 	const int size_D_6_ = int(args->size_D_6_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_7_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
@@ -2140,7 +2140,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_7_ = at_ % size_D_7_;
@@ -2180,11 +2180,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f32_
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
@@ -2192,7 +2192,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f32_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_8_ = at_ % size_D_8_;
@@ -2232,11 +2232,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f16_
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
@@ -2244,7 +2244,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f16_
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_8_ = at_ % size_D_8_;
@@ -2284,11 +2284,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_bf16
 	const int size_D_7_ = int(args->size_D_7_);
 	const int size_D_ = int(args->size_D_);
 	const int n_ = size_R_ * size_D_8_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
@@ -2296,7 +2296,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_bf16
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_8_ = at_ % size_D_8_;

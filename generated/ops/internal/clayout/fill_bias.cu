@@ -64,11 +64,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f32(
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -100,11 +100,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f16(
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -136,11 +136,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_bf16(
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
 	const int n_ = size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;

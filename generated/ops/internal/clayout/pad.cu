@@ -70,14 +70,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f32(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f32(
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			if (at_3_ < n_) {
 				const int d_ = at_3_ % size_D_;
@@ -122,14 +122,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f16(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f16(
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			if (at_3_ < n_) {
 				const int d_ = at_3_ % size_D_;
@@ -174,14 +174,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_bf16(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_bf16(
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_3_ = first_ + i_ * 256;
 			if (at_3_ < n_) {
 				const int d_ = at_3_ % size_D_;
@@ -226,12 +226,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args->before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32(
 	} else {
 		const int at_ = args->before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -274,12 +274,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -290,7 +290,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16(
 	} else {
 		const int at_ = args->before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -322,12 +322,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -338,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16(
 	} else {
 		const int at_ = args->before_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;

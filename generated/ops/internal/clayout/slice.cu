@@ -70,12 +70,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32(
 	} else {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -118,12 +118,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -134,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16(
 	} else {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -166,12 +166,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16(
 	const int size_L_ = int(args->size_L_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16(
 	} else {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -214,12 +214,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -231,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32(
 	} else {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -264,12 +264,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -281,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16(
 	} else {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;
@@ -314,12 +314,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
@@ -331,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16(
 	} else {
 		const int at_ = args->start_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int d_ = at_2_ % size_D_;

@@ -65,11 +65,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f32(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
@@ -79,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f32(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int m_ = at_ % size_M_;
@@ -107,11 +107,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int m_ = at_ % size_M_;
@@ -149,11 +149,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_bf16(
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
@@ -163,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_bf16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int m_ = at_ % size_M_;

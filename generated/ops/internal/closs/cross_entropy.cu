@@ -374,16 +374,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_V_ = int(args->size_V_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
@@ -405,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int v_ = at_2_ % size_V_;
@@ -443,16 +443,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_V_ = int(args->size_V_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
@@ -474,7 +474,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int v_ = at_2_ % size_V_;
@@ -512,16 +512,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_V_ = int(args->size_V_);
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
@@ -543,7 +543,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_2_ = first_ + i_ * 256;
 			if (at_2_ < n_) {
 				const int v_ = at_2_ % size_V_;

@@ -55,7 +55,7 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 // 1/(1+exp(-x)) without overflow.
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
-	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
 // matmul kernel for y.

@@ -651,12 +651,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_1(
 	const int size_R_ = int(args->size_R_);
 	const int size_Rank_ = int(args->size_Rank_);
 	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int o_ = at_ % size_O_;
 			const int r_ = at_ / size_O_;
@@ -665,7 +665,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_1(
 	} else {
 		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int o_ = at_ % size_O_;
@@ -979,12 +979,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_1(
 	const int size_R_ = int(args->size_R_);
 	const int size_Rank_ = int(args->size_Rank_);
 	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int o_ = at_ % size_O_;
 			const int r_ = at_ / size_O_;
@@ -993,7 +993,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_1(
 	} else {
 		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int o_ = at_ % size_O_;
@@ -1497,12 +1497,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_1(
 	const int size_R_ = int(args->size_R_);
 	const int size_Rank_ = int(args->size_Rank_);
 	const int n_ = size_R_ * size_O_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int o_ = at_ % size_O_;
 			const int r_ = at_ / size_O_;
@@ -1511,7 +1511,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_1(
 	} else {
 		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int o_ = at_ % size_O_;

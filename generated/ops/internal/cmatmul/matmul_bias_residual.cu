@@ -1545,11 +1545,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -1559,7 +1559,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -1862,11 +1862,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -1876,7 +1876,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;
@@ -2179,11 +2179,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
@@ -2193,7 +2193,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int n_2_ = at_ % size_N_;

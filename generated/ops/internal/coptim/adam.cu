@@ -86,9 +86,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f32(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f32(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f32(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -177,9 +177,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f16(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
@@ -223,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f16(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -268,9 +268,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_bf16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
@@ -285,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_bf16(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
@@ -314,7 +314,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_bf16(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -358,9 +358,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f32(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
@@ -375,7 +375,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f32(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
@@ -403,7 +403,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f32(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -446,9 +446,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
@@ -463,7 +463,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f16(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
@@ -491,7 +491,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f16(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -534,9 +534,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_bf16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const float t_3_ = args->beta1_;
@@ -551,7 +551,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_bf16(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
@@ -579,7 +579,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_bf16(
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];

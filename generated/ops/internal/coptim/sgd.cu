@@ -81,9 +81,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -150,9 +150,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -181,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -219,9 +219,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
@@ -230,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -250,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -287,9 +287,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
@@ -298,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -317,7 +317,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -353,9 +353,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
@@ -364,7 +364,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -383,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
@@ -419,9 +419,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 		return;
 	}
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
 		const bool t_3_ = args->nesterov_ != 0;
@@ -430,7 +430,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
@@ -449,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];

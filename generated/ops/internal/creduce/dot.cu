@@ -232,12 +232,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_f32(
 	float *__restrict__ d_a_ = (float *)buf[3];
 	float *__restrict__ d_b_ = (float *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_a_[p_] = d_y_2_ * b_[p_];
 			d_b_[p_] = d_y_2_ * a_[p_];
@@ -245,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_f32(
 	} else {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_a_[p_] = d_y_2_ * b_[p_];
@@ -268,12 +268,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_f16(
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_a_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(b_[p_]));
 			d_b_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(a_[p_]));
@@ -281,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_f16(
 	} else {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_a_[p_] = kg_to_f16(d_y_2_ * kg_from_f16(b_[p_]));
@@ -304,12 +304,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_bf16(
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
 	const int size_P_ = int(args->size_P_);
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 4096 <= size_P_) {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(a_[p_]));
@@ -317,7 +317,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_grad_bf16(
 	} else {
 		const float d_y_2_ = d_y_[0];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				d_a_[p_] = kg_to_bf16(d_y_2_ * kg_from_bf16(b_[p_]));

@@ -282,11 +282,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 2048;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 2048 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
@@ -296,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int h_ = at_ % size_H_;
@@ -326,11 +326,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
@@ -340,7 +340,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int h_ = at_ % size_H_;
@@ -370,11 +370,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
-	const int from_ = int(blockIdx.x) * 1024;
+	const int from_ = int(blockIdx.x) * 4096;
 	const int first_ = from_ + int(threadIdx.x);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
@@ -384,7 +384,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int h_ = at_ % size_H_;
