@@ -39,7 +39,7 @@ func (d *Device) loadFrame() error {
 		fn   *unsafe.Pointer
 	}{{"kgb_begin", &begin}, {"kgb_end", &end}, {"kgb_copy", &d.copy}, {"kgb_copy_if", &d.restore}, {"kgb_fill", &d.fill}} {
 		var err error
-		if *f.fn, err = d.function(frameSource, f.name); err != nil {
+		if *f.fn, err = d.function(frameSource, f.name, 1); err != nil {
 			return err
 		}
 	}
@@ -109,13 +109,17 @@ func (d *Device) loadModule(u unit, cubin []byte) error {
 	return nil
 }
 
-// function returns a kernel of a source that is loaded.
-func (d *Device) function(source, name string) (unsafe.Pointer, error) {
+// function returns a kernel of a source that is loaded, for blocks of so many threads.
+func (d *Device) function(source, name string, threads int) (unsafe.Pointer, error) {
 	var fn unsafe.Pointer
+	var most C.int32_t
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))
-	if err := d.err(C.kgc_function(d.c, d.modules[source], s, &fn)); err != nil {
+	if err := d.err(C.kgc_function(d.c, d.modules[source], s, &fn, &most)); err != nil {
 		return nil, fmt.Errorf("cuda: the source of kernel %s does not define it: %w", name, err)
+	}
+	if threads > int(most) {
+		return nil, fmt.Errorf("cuda: kernel %s has blocks of %d threads, of which its registers and shared memory allow %d", name, threads, most)
 	}
 	return fn, nil
 }

@@ -5,6 +5,7 @@ package cuda
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -458,6 +459,7 @@ func TestBuildErrors(t *testing.T) {
 		{[]backend.Command{single("kt_broken", &broken, 0, 0), single("kt_other", &other, 0, 0)},
 			[]string{"kernel kt_broken does not compile", "nobody_knows_it", "kernel kt_other does not compile"}},
 		{[]backend.Command{single("kt_absent", &addSource, 0, 0)}, []string{"kt_absent does not define it", "CUDA_ERROR_NOT_FOUND"}},
+		{[]backend.Command{{Kind: backend.Kernel, Name: "kt_add", Source: &addSource, Grid: [3]int64{1, 1, 1}, Threads: 1025}}, []string{"blocks of 1025 threads", "allow 1024"}},
 		{[]backend.Command{{Kind: backend.Host, Name: "h"}}, []string{"h has no CUDA source"}},
 		{[]backend.Command{{Kind: backend.Kernel, Name: "k", Source: &addSource}}, []string{"grid of [0 0 0]"}},
 		{[]backend.Command{{Kind: backend.Fill, Name: "f", OnFault: true, Bufs: bufs(0)}}, []string{"only a copy can"}},
@@ -572,7 +574,7 @@ func BenchmarkRun(b *testing.B) {
 		for _, mode := range []string{"replayed", "launched"} {
 			in := take(b, c)
 			in.(*instance).launchAlways(mode == "launched")
-			b.Run(mode, func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%d", mode, n), func(b *testing.B) {
 				for b.Loop() {
 					in.Bind([]unsafe.Pointer{x}, scalar(0))
 					seq++
