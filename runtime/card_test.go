@@ -27,10 +27,10 @@ extern "C" __global__ void kt_twice(void *const *buf, const kt_twice_args *args,
 // slowSource takes two seconds.
 var slowSource = strings.Replace(twiceSource, "const float *x =", `
 	unsigned long long now, end;
-	asm volatile("mov.u64 %0, %globaltimer;" : "=l"(end));
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
 	end += 2000000000ull;
 	do {
-		asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
 	} while (now < end);
 	const float *x =`, 1)
 

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -90,12 +91,6 @@ func (d *Device) load(units []unit) error {
 			d.compiled++
 		}
 		errs[i] = d.loadModule(u, cubins[i])
-		if errs[i] != nil && cached[i] && !errors.Is(errs[i], backend.ErrMemory) { // the file was damaged
-			d.compiled++
-			if cubins[i], errs[i] = d.compile(u); errs[i] == nil {
-				errs[i] = d.loadModule(u, cubins[i])
-			}
-		}
 	}
 	return errors.Join(errs...)
 }
@@ -132,10 +127,8 @@ func (d *Device) options() []string {
 // cubin returns the compiled form of a source, and whether it was in the cache.
 func (d *Device) cubin(u unit) (cubin []byte, cached bool, err error) {
 	path := d.cachePath(u.source)
-	if path != "" {
-		if cubin, err := os.ReadFile(path); err == nil && len(cubin) > 0 {
-			return cubin, true, nil
-		}
+	if cubin := kept(path); cubin != nil {
+		return cubin, true, nil
 	}
 	if cubin, err = d.compile(u); err == nil && path != "" {
 		keep(path, cubin)
@@ -155,8 +148,18 @@ func (d *Device) cachePath(source string) string {
 	return filepath.Join(dir, "kgen", "cuda", fmt.Sprintf("%x.cubin", h.Sum(nil)))
 }
 
-// keep writes a file of the cache as a whole. Without it the source is compiled
-// again in the next process, so errors count for nothing.
+// kept returns what keep wrote to a file, nil if it is not there or not whole.
+func kept(path string) []byte {
+	data, err := os.ReadFile(path)
+	n := len(data) - sha256.Size
+	if err != nil || n <= 0 || sha256.Sum256(data[:n]) != [sha256.Size]byte(data[n:]) {
+		return nil
+	}
+	return data[:n]
+}
+
+// keep writes a file of the cache as a whole, with its checksum behind it. Without
+// the file the next process compiles the source again, so errors count for nothing.
 func keep(path string, data []byte) {
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return
@@ -165,7 +168,8 @@ func keep(path string, data []byte) {
 	if err != nil {
 		return
 	}
-	_, err = f.Write(data)
+	sum := sha256.Sum256(data)
+	_, err = f.Write(slices.Concat(data, sum[:]))
 	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
 	}
