@@ -63,6 +63,13 @@
 // one call are refused. A batch whose recorded input is overwritten from outside
 // before it is submitted fails.
 //
+// # Cards
+//
+// Open(CUDA(0)) opens an NVIDIA card. Everything above holds there too; a tensor's
+// memory is the card's, which FromSlice, Read and Write copy to and from. The first
+// program that uses a kernel waits for its compilation, unless an earlier process
+// has left it in the user's cache.
+//
 // # Cost
 //
 // Recording a call takes some 300 ns and allocates nothing. Sync with a context

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -39,7 +40,7 @@ func (d *Device) loadFrame() error {
 		fn   *unsafe.Pointer
 	}{{"kgb_begin", &begin}, {"kgb_end", &end}, {"kgb_copy", &d.copy}, {"kgb_copy_if", &d.restore}, {"kgb_fill", &d.fill}} {
 		var err error
-		if *f.fn, err = d.function(frameSource, f.name); err != nil {
+		if *f.fn, err = d.function(frameSource, f.name, 1); err != nil {
 			return err
 		}
 	}
@@ -90,12 +91,6 @@ func (d *Device) load(units []unit) error {
 			d.compiled++
 		}
 		errs[i] = d.loadModule(u, cubins[i])
-		if errs[i] != nil && cached[i] && !errors.Is(errs[i], backend.ErrMemory) { // the file was damaged
-			d.compiled++
-			if cubins[i], errs[i] = d.compile(u); errs[i] == nil {
-				errs[i] = d.loadModule(u, cubins[i])
-			}
-		}
 	}
 	return errors.Join(errs...)
 }
@@ -109,13 +104,17 @@ func (d *Device) loadModule(u unit, cubin []byte) error {
 	return nil
 }
 
-// function returns a kernel of a source that is loaded.
-func (d *Device) function(source, name string) (unsafe.Pointer, error) {
+// function returns a kernel of a source that is loaded, for blocks of so many threads.
+func (d *Device) function(source, name string, threads int) (unsafe.Pointer, error) {
 	var fn unsafe.Pointer
+	var most C.int32_t
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))
-	if err := d.err(C.kgc_function(d.c, d.modules[source], s, &fn)); err != nil {
+	if err := d.err(C.kgc_function(d.c, d.modules[source], s, &fn, &most)); err != nil {
 		return nil, fmt.Errorf("cuda: the source of kernel %s does not define it: %w", name, err)
+	}
+	if threads > int(most) {
+		return nil, fmt.Errorf("cuda: kernel %s has blocks of %d threads, of which its registers and shared memory allow %d", name, threads, most)
 	}
 	return fn, nil
 }
@@ -128,10 +127,8 @@ func (d *Device) options() []string {
 // cubin returns the compiled form of a source, and whether it was in the cache.
 func (d *Device) cubin(u unit) (cubin []byte, cached bool, err error) {
 	path := d.cachePath(u.source)
-	if path != "" {
-		if cubin, err := os.ReadFile(path); err == nil && len(cubin) > 0 {
-			return cubin, true, nil
-		}
+	if cubin := kept(path); cubin != nil {
+		return cubin, true, nil
 	}
 	if cubin, err = d.compile(u); err == nil && path != "" {
 		keep(path, cubin)
@@ -151,8 +148,18 @@ func (d *Device) cachePath(source string) string {
 	return filepath.Join(dir, "kgen", "cuda", fmt.Sprintf("%x.cubin", h.Sum(nil)))
 }
 
-// keep writes a file of the cache as a whole. Without it the source is compiled
-// again in the next process, so errors count for nothing.
+// kept returns what keep wrote to a file, nil if it is not there or not whole.
+func kept(path string) []byte {
+	data, err := os.ReadFile(path)
+	n := len(data) - sha256.Size
+	if err != nil || n <= 0 || sha256.Sum256(data[:n]) != [sha256.Size]byte(data[n:]) {
+		return nil
+	}
+	return data[:n]
+}
+
+// keep writes a file of the cache as a whole, with its checksum behind it. Without
+// the file the next process compiles the source again, so errors count for nothing.
 func keep(path string, data []byte) {
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return
@@ -161,7 +168,8 @@ func keep(path string, data []byte) {
 	if err != nil {
 		return
 	}
-	_, err = f.Write(data)
+	sum := sha256.Sum256(data)
+	_, err = f.Write(slices.Concat(data, sum[:]))
 	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
 	}

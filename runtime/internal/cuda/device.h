@@ -122,7 +122,8 @@ int32_t kgc_compile(kgc_device *d, const char *source, const char *name, char **
 const char *kgc_compile_error(kgc_device *d, int32_t code);
 
 kgc_status kgc_load_module(kgc_device *d, const void *cubin, void **module);
-kgc_status kgc_function(kgc_device *d, void *module, const char *name, void **fn);
+/* A kernel, and the most threads that a block of it may have. */
+kgc_status kgc_function(kgc_device *d, void *module, const char *name, void **fn, int32_t *threads);
 void kgc_unload_module(kgc_device *d, void *module);
 
 /* Puts a program on the stream, when the one before it is there. What fails is noted

@@ -5,6 +5,7 @@ package cuda
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -50,10 +51,10 @@ var sleepSource = faultStruct + `
 struct kt_sleep_args { long long ns; };
 extern "C" __global__ void kt_sleep(void *const *buf, const kt_sleep_args *args, kg_fault *fault, int op) {
 	unsigned long long now, end;
-	asm volatile("mov.u64 %0, %globaltimer;" : "=l"(end));
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
 	end += args->ns;
 	do {
-		asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
 	} while (now < end);
 }
 `
@@ -458,6 +459,7 @@ func TestBuildErrors(t *testing.T) {
 		{[]backend.Command{single("kt_broken", &broken, 0, 0), single("kt_other", &other, 0, 0)},
 			[]string{"kernel kt_broken does not compile", "nobody_knows_it", "kernel kt_other does not compile"}},
 		{[]backend.Command{single("kt_absent", &addSource, 0, 0)}, []string{"kt_absent does not define it", "CUDA_ERROR_NOT_FOUND"}},
+		{[]backend.Command{{Kind: backend.Kernel, Name: "kt_add", Source: &addSource, Grid: [3]int64{1, 1, 1}, Threads: 1025}}, []string{"blocks of 1025 threads", "allow 1024"}},
 		{[]backend.Command{{Kind: backend.Host, Name: "h"}}, []string{"h has no CUDA source"}},
 		{[]backend.Command{{Kind: backend.Kernel, Name: "k", Source: &addSource}}, []string{"grid of [0 0 0]"}},
 		{[]backend.Command{{Kind: backend.Fill, Name: "f", OnFault: true, Bufs: bufs(0)}}, []string{"only a copy can"}},
@@ -489,7 +491,7 @@ func TestCompiledOnce(t *testing.T) {
 		t.Errorf("%d sources compiled that are in the cache", n)
 	}
 	path := d.cachePath(addSource)
-	if err := os.WriteFile(path, []byte("damaged"), 0o644); err != nil {
+	if err := os.Truncate(path, 100); err != nil {
 		t.Fatal(err)
 	}
 	f := openCached(t)
@@ -572,7 +574,7 @@ func BenchmarkRun(b *testing.B) {
 		for _, mode := range []string{"replayed", "launched"} {
 			in := take(b, c)
 			in.(*instance).launchAlways(mode == "launched")
-			b.Run(mode, func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%d", mode, n), func(b *testing.B) {
 				for b.Loop() {
 					in.Bind([]unsafe.Pointer{x}, scalar(0))
 					seq++

@@ -28,6 +28,7 @@ enum {
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 	CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
+	CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
 	CU_STREAM_NON_BLOCKING = 1,
 	CU_EVENT_DEFAULT = 0,
 	CU_EVENT_BLOCKING_SYNC = 1,
@@ -49,6 +50,7 @@ enum {
 	X(cuCtxSetCurrent, "cuCtxSetCurrent", (CUcontext)) \
 	X(cuModuleLoadData, "cuModuleLoadData", (CUmodule *, const void *)) \
 	X(cuModuleUnload, "cuModuleUnload", (CUmodule)) \
+	X(cuFuncGetAttribute, "cuFuncGetAttribute", (int *, int, CUfunction)) \
 	X(cuModuleGetFunction, "cuModuleGetFunction", (CUfunction *, CUmodule, const char *)) \
 	X(cuMemAlloc, "cuMemAlloc_v2", (CUdeviceptr *, size_t)) \
 	X(cuMemFree, "cuMemFree_v2", (CUdeviceptr)) \

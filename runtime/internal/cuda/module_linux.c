@@ -53,11 +53,14 @@ kgc_status kgc_load_module(kgc_device *d, const void *cubin, void **module) {
 	return KGC_OK;
 }
 
-kgc_status kgc_function(kgc_device *d, void *module, const char *name, void **fn) {
+kgc_status kgc_function(kgc_device *d, void *module, const char *name, void **fn, int32_t *threads) {
 	CUfunction f = NULL;
+	int most = 0;
 	KGC_TRY(cuCtxSetCurrent, d->ctx);
 	KGC_TRY(cuModuleGetFunction, &f, module, name);
+	KGC_TRY(cuFuncGetAttribute, &most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f);
 	*fn = f;
+	*threads = most;
 	return KGC_OK;
 }
 

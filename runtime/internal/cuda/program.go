@@ -92,7 +92,7 @@ func check(cmd *backend.Command) error {
 func (c *code) add(cmd *backend.Command, buf int64) error {
 	out := C.kgc_cmd{op: C.int32_t(cmd.Op), buf: C.int64_t(buf), block: C.int64_t(c.addBlock(cmd))}
 	if cmd.Kind == backend.Kernel {
-		fn, err := c.dev.function(*cmd.Source, cmd.Name)
+		fn, err := c.dev.function(*cmd.Source, cmd.Name, cmd.Threads)
 		if err != nil {
 			return err
 		}
