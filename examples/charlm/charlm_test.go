@@ -17,7 +17,7 @@ const book = "../../data/moby-dick.txt"
 // TestLastLine trains for a moment and reads the result as a user would.
 func TestLastLine(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), &out, book, 1, 150, 2); err != nil {
+	if err := run(t.Context(), &out, book, 1, 150, runtime.WithWorkers(2)); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
@@ -34,9 +34,9 @@ func TestLastLine(t *testing.T) {
 
 // TestSameBits: the seed fixes every bit, whatever the number of workers.
 func TestSameBits(t *testing.T) {
-	want := losses(t, 1, 40)
+	want := losses(t, runtime.WithWorkers(1), 40)
 	for _, workers := range []int{1, 2, 3} {
-		for i, v := range losses(t, workers, 40) {
+		for i, v := range losses(t, runtime.WithWorkers(workers), 40) {
 			if math.Float32bits(v) != math.Float32bits(want[i]) {
 				t.Fatalf("%d workers: loss of step %d is %v, first run had %v", workers, i+1, v, want[i])
 			}
@@ -47,13 +47,13 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-func losses(t *testing.T, workers, n int) []float32 {
+func losses(t *testing.T, device runtime.Option, n int) []float32 {
 	t.Helper()
 	text, err := readCorpus(book)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev, err := runtime.Open(runtime.WithWorkers(workers))
+	dev, err := runtime.Open(device)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func losses(t *testing.T, workers, n int) []float32 {
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run(ctx, io.Discard, book, 1, 10, 2); !errors.Is(err, context.Canceled) {
+	if err := run(ctx, io.Discard, book, 1, 10, runtime.WithWorkers(2)); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error is %v, want context.Canceled", err)
 	}
 }

@@ -22,11 +22,16 @@ func main() {
 	data := flag.String("data", "data/moby-dick.txt", "the text, UTF-8")
 	seed := flag.Uint64("seed", 1, "of the weights, the batches and the sample")
 	n := flag.Int("steps", steps, "training steps; the schedule is made for the default")
-	workers := flag.Int("workers", 2, "threads")
+	workers := flag.Int("workers", 2, "threads of the CPU")
+	card := flag.Bool("cuda", false, "train on the first NVIDIA card")
 	flag.Parse()
+	device := runtime.WithWorkers(*workers)
+	if *card {
+		device = runtime.CUDA(0)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := run(ctx, os.Stdout, *data, *seed, *n, *workers)
+	err := run(ctx, os.Stdout, *data, *seed, *n, device)
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "charlm: stopped")
 		os.Exit(130)
@@ -38,12 +43,12 @@ func main() {
 }
 
 // run trains, evaluates and samples, and prints what came of it to w.
-func run(ctx context.Context, w io.Writer, path string, seed uint64, n, workers int) (err error) {
+func run(ctx context.Context, w io.Writer, path string, seed uint64, n int, device runtime.Option) (err error) {
 	text, err := readCorpus(path)
 	if err != nil {
 		return err
 	}
-	dev, err := runtime.Open(runtime.WithWorkers(workers))
+	dev, err := runtime.Open(device)
 	if err != nil {
 		return err
 	}
