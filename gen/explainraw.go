@@ -37,11 +37,14 @@ func (s *Spec) explainRaw(op *Op, i int) []byte {
 		}
 		b.WriteByte('\n')
 	}
-	metal := "none"
+	metal, cuda := "none", "none"
 	if s.Raw.Metal != nil {
 		metal = s.Raw.Metal.File
 	}
-	fmt.Fprintf(&b, "sources: c %s, msl %s, reference %s\n", s.Raw.C.File, metal, s.Raw.Go.File)
+	if s.Raw.CUDA != nil {
+		cuda = s.Raw.CUDA.File
+	}
+	fmt.Fprintf(&b, "sources: c %s, msl %s, cuda %s, reference %s\n", s.Raw.C.File, metal, cuda, s.Raw.Go.File)
 	return b.Bytes()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kernelgen/kgen/gen/diag"
 	emitc "github.com/kernelgen/kgen/gen/emit/c"
+	emitcuda "github.com/kernelgen/kgen/gen/emit/cuda"
 	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/emit/goref"
 	emitmsl "github.com/kernelgen/kgen/gen/emit/msl"
@@ -132,4 +133,19 @@ func renderRawMSL(s *Spec, file string) ([]byte, error) {
 		f.Instances = append(f.Instances, op.Bound.Raw...)
 	}
 	return emitmsl.EmitRaw(f)
+}
+
+// renderRawCUDA renders the .cu file at the given path, nil when there is no source for
+// it.
+func renderRawCUDA(s *Spec, file string) ([]byte, error) {
+	if s.Raw.CUDA == nil {
+		return nil, nil
+	}
+	f := &emitcuda.RawFile{
+		Path: file, Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Text: s.Raw.CUDA.Text, TextPath: s.Raw.CUDA.File,
+	}
+	for _, op := range s.Ops {
+		f.Instances = append(f.Instances, op.Bound.Raw...)
+	}
+	return emitcuda.EmitRaw(f)
 }

@@ -304,11 +304,16 @@ func (m *Module) renderKernels(s *Spec, base string) ([]out.File, error) {
 	if shader.Data != nil {
 		files = append(files, shader)
 	}
-	if s.Raw == nil {
-		cuda, err := renderCUDA(s)
-		if cuda != nil {
-			files = append(files, kernelsFile(s.Group, base+".cu", cuda))
-		}
+	cuda := kernelsFile(s.Group, base+".cu", nil)
+	if s.Raw != nil {
+		cuda.Data, err = renderRawCUDA(s, cuda.Path)
+	} else {
+		cuda.Data, err = renderCUDA(s)
+	}
+	if cuda.Data != nil {
+		files = append(files, cuda)
+	}
+	if s.Raw == nil || err != nil {
 		return files, err
 	}
 	refs, err := m.renderReference(s)
@@ -367,7 +372,10 @@ func renderMSL(s *Spec) ([]byte, error) {
 // hasCUDA reports whether the op has CUDA kernels: those of Metal in another language,
 // beside C kernels, whose package holds their source.
 func (op *Op) hasCUDA() bool {
-	return op.Programs[0].Raw == nil && op.Bound.Unlowered[bind.MSL] == nil && op.Bound.Unlowered[bind.C] == nil
+	if raw := op.Programs[0].Raw; raw != nil {
+		return raw.HasCUDA
+	}
+	return op.Bound.Unlowered[bind.MSL] == nil && op.Bound.Unlowered[bind.C] == nil
 }
 
 // renderCUDA renders the CUDA source of a spec, nil when no op of it has CUDA kernels.

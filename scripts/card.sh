@@ -6,6 +6,7 @@
 #	(cd runtime/internal/cuda && ../../../bin/card/backend.test)
 #	(cd runtime && ../bin/card/runtime.test -test.run 'Card|CUDA')
 #	(cd tests/parity && ../../bin/card/parity.test)
+#	(cd tests/programs && ../../bin/card/programs.test -test.v -test.run Card -soak 8m)
 #	(cd examples/charlm && ../../bin/card/charlm.test -test.v -test.run Card)
 #	python3 tests/bench/card/beside.py bin/card/card
 set -eu
@@ -15,6 +16,7 @@ mkdir -p bin/card
 go test -c -tags cudatest -ldflags='-s -w' -o bin/card/backend.test ./runtime/internal/cuda
 go test -c -tags cudatest -ldflags='-s -w' -o bin/card/runtime.test ./runtime
 go test -c -tags cudatest -ldflags='-s -w' -o bin/card/parity.test ./tests/parity
+go test -c -tags cudatest -ldflags='-s -w' -o bin/card/programs.test ./tests/programs
 go test -c -tags cudatest -ldflags='-s -w' -o bin/card/charlm.test ./examples/charlm
 go build -ldflags='-s -w' -o bin/card/card ./tests/bench/card
 du -sh bin/card

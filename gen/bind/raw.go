@@ -71,9 +71,11 @@ func (r *Result) raw(in Input, p *expr.Program) {
 		c := f
 		launch := ir.RawLaunch{Name: l.Name, Vec: &c}
 		r.C = append(r.C, launch.Vec)
-		if p.Raw.HasMSL {
+		if p.Raw.HasMSL || p.Raw.HasCUDA {
 			k.GPU = GPULaunch{Grid: tiles(x, l.Groups), Threads: l.Threads}
 			launch.SIMT = rawSIMT(f, l)
+		}
+		if p.Raw.HasMSL {
 			r.MSL = append(r.MSL, launch.SIMT)
 		}
 		inst.Launches = append(inst.Launches, launch)

@@ -15,6 +15,7 @@ type Raw struct {
 	Launches []*Launch // in order; each is a function of the sources
 	Temps    []*Tensor // workspaces between the launches
 	HasMSL   bool      // there is a Metal source
+	HasCUDA  bool      // there is a CUDA source
 }
 
 // Launch is one launch of a kernel written by hand.
@@ -57,7 +58,7 @@ const defaultCostPS = 1000
 // addRaw makes the launches and workspaces of a kernel written by hand.
 func (in *instance) addRaw() {
 	raw := in.u.spec.Raw
-	r := &Raw{HasMSL: raw.Metal != nil}
+	r := &Raw{HasMSL: raw.Metal != nil, HasCUDA: raw.CUDA != nil}
 	in.prog.Raw = r
 	for _, d := range in.u.tensors {
 		if d.Kind == spec.Temp {

@@ -130,8 +130,8 @@ var (
 		{name: "cost", doc: "C: the axes whose extents make the cost of an item."},
 		{name: "cost_ps", kind: wholeKind, lo: 1, hi: math.MaxInt32, doc: "C: picoseconds for each position of cost; default 1000."},
 		{name: "scratch", kind: wholeKind, hi: 1 << 30, doc: "C: bytes of memory for each worker."},
-		{name: "groups", kind: tilesKind, with: "threads", most: maxGroupDims, doc: "Metal: the threadgroups, fastest dimension first."},
-		{name: "threads", kind: wholeKind, with: "groups", lo: 1, hi: maxThreads, doc: "Metal: the threads of a group."},
-		{name: "shared", kind: entriesKind, with: "groups", doc: "Metal: threadgroup arrays, such as \"f32 16\"."},
+		{name: "groups", kind: tilesKind, with: "threads", most: maxGroupDims, doc: "GPU: the threadgroups, fastest dimension first."},
+		{name: "threads", kind: wholeKind, with: "groups", lo: 1, hi: maxThreads, doc: "GPU: the threads of a group."},
+		{name: "shared", kind: entriesKind, with: "groups", doc: "GPU: arrays that a group shares, such as \"f32 16\"."},
 	}
 )

@@ -7,7 +7,7 @@ type Raw struct {
 	Pos      diag.Pos
 	Launches []Launch
 	// The sources, which lie beside the spec; nil where there is no such file.
-	C, Metal, Go *RawSource
+	C, Metal, CUDA, Go *RawSource
 }
 
 // RawSource is a source file beside a spec, as positions count it: without byte
@@ -25,8 +25,8 @@ type Launch struct {
 	Cost    Text   // C: axes
 	CostPS  *Value // C: picoseconds
 	Scratch *Value // C: bytes for each worker
-	Groups  []Text // Metal: threadgroups
-	Threads *Value // Metal: threads of a group
+	Groups  []Text // GPU: threadgroups
+	Threads *Value // GPU: threads of a group
 	Shared  []Entry
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	extC     = ".c"
 	extMetal = ".metal"
+	extCUDA  = ".cu"
 	extGo    = ".go.txt"
 )
 
@@ -29,6 +30,7 @@ func (set *Set) addSources(fsys fs.FS, s *Spec) diag.List {
 		{extC, "the C source", &s.Raw.C},
 		{extGo, "the reference in Go", &s.Raw.Go},
 		{extMetal, "", &s.Raw.Metal},
+		{extCUDA, "", &s.Raw.CUDA},
 	} {
 		file := strings.TrimSuffix(s.File, ".toml") + x.ext
 		data, err := fs.ReadFile(fsys, file)
@@ -49,9 +51,11 @@ func (set *Set) addSources(fsys fs.FS, s *Spec) diag.List {
 	if r := s.Raw; r.C != nil {
 		list = append(list, r.functions(r.C)...)
 	}
-	if r := s.Raw; r.Metal != nil {
-		list = append(list, r.functions(r.Metal)...)
-		list = append(list, r.groups()...)
+	for _, gpu := range []*RawSource{s.Raw.Metal, s.Raw.CUDA} {
+		if gpu != nil {
+			list = append(list, s.Raw.functions(gpu)...)
+			list = append(list, s.Raw.groups(gpu)...)
+		}
 	}
 	return list
 }
@@ -59,7 +63,7 @@ func (set *Set) addSources(fsys fs.FS, s *Spec) diag.List {
 // Sources returns the sources that there are, C first.
 func (r *Raw) Sources() []*RawSource {
 	var list []*RawSource
-	for _, s := range []*RawSource{r.C, r.Metal, r.Go} {
+	for _, s := range []*RawSource{r.C, r.Metal, r.CUDA, r.Go} {
 		if s != nil {
 			list = append(list, s)
 		}
@@ -80,12 +84,12 @@ func (r *Raw) functions(s *RawSource) diag.List {
 	return list
 }
 
-// groups reports launches that do not say how Metal launches them.
-func (r *Raw) groups() diag.List {
+// groups reports launches that do not say how the GPU of a source launches them.
+func (r *Raw) groups(s *RawSource) diag.List {
 	var list diag.List
 	for _, l := range r.Launches {
 		if len(l.Groups) == 0 {
-			list.AddHint(l.Name.Pos(), "there is "+r.Metal.File, "[raw.%s] lacks the keys groups and threads", l.Name.Value)
+			list.AddHint(l.Name.Pos(), "there is "+s.File, "[raw.%s] lacks the keys groups and threads", l.Name.Value)
 		}
 	}
 	return list

@@ -130,8 +130,9 @@ func CumSumGradReverseDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b
 // cumSumForwardOp describes cumsum (forward) to the runtime.
 var cumSumForwardOp = runtime.Op{
 	Name:  "cumsum",
-	Hash:  0x0eddf87662ef7b42,
+	Hash:  0x2eeb8ca3b13d222e,
 	Built: cscan.HashOfCumsum,
+	CUDA:  &cscan.CUDAOfCumsum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -195,8 +196,9 @@ var cumSumForwardOp = runtime.Op{
 // cumSumReverseOp describes cumsum (reverse) to the runtime.
 var cumSumReverseOp = runtime.Op{
 	Name:  "cumsum",
-	Hash:  0x0eddf87662ef7b42,
+	Hash:  0x2eeb8ca3b13d222e,
 	Built: cscan.HashOfCumsum,
+	CUDA:  &cscan.CUDAOfCumsum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -260,8 +262,9 @@ var cumSumReverseOp = runtime.Op{
 // cumSumGradForwardOp describes cumsum_grad (forward) to the runtime.
 var cumSumGradForwardOp = runtime.Op{
 	Name:  "cumsum_grad",
-	Hash:  0x0eddf87662ef7b42,
+	Hash:  0x2eeb8ca3b13d222e,
 	Built: cscan.HashOfCumsum,
+	CUDA:  &cscan.CUDAOfCumsum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -321,8 +324,9 @@ var cumSumGradForwardOp = runtime.Op{
 // cumSumGradReverseOp describes cumsum_grad (reverse) to the runtime.
 var cumSumGradReverseOp = runtime.Op{
 	Name:  "cumsum_grad",
-	Hash:  0x0eddf87662ef7b42,
+	Hash:  0x2eeb8ca3b13d222e,
 	Built: cscan.HashOfCumsum,
+	CUDA:  &cscan.CUDAOfCumsum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

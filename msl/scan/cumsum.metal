@@ -11,7 +11,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x0eddf87662ef7b42ul;
+constant ulong kg_spec_hash = 0x2eeb8ca3b13d222eul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {

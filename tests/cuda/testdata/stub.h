@@ -20,5 +20,5 @@ __device__ float powf(float, float); __device__ float sqrtf(float); __device__ f
 }
 __device__ bool isnan(float); __device__ bool isinf(float); __device__ int abs(int); __device__ float abs(float); __device__ int min(int,int); __device__ int max(int,int);
 __device__ unsigned min(unsigned, unsigned);
-__device__ float __shfl_xor_sync(unsigned, float, int); __device__ int __shfl_xor_sync(unsigned, int, int); __device__ unsigned __shfl_xor_sync(unsigned, unsigned, int);
+__device__ float __shfl_up_sync(unsigned, float, unsigned); __device__ float __shfl_xor_sync(unsigned, float, int); __device__ int __shfl_xor_sync(unsigned, int, int); __device__ unsigned __shfl_xor_sync(unsigned, unsigned, int);
 __device__ unsigned atomicCAS(unsigned*, unsigned, unsigned); __device__ unsigned atomicExch(unsigned*, unsigned);

@@ -55,11 +55,11 @@ kernel void kg_21128c30_embedding_f16(
 	const int size_N_ = int(args.size_N_);
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_N_ * size_D_;
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 4096;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= n_) {
+	if (from_ + 4096 <= n_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
@@ -71,7 +71,7 @@ kernel void kg_21128c30_embedding_f16(
 		}
 	} else {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 16; ++i_) {
 			const int at_ = first_ + i_ * 256;
 			if (at_ < n_) {
 				const int d_ = at_ % size_D_;

@@ -90,9 +90,9 @@ kernel void kg_21128c30_adamw_bf16(
 		return;
 	}
 	const int size_P_ = int(args.size_P_);
-	const int from_ = int(group.x) * 1024;
+	const int from_ = int(group.x) * 2048;
 	const int first_ = from_ + int(tid);
-	if (from_ + 1024 <= size_P_) {
+	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
 		const float t_3_ = args.beta1_;
@@ -107,7 +107,7 @@ kernel void kg_21128c30_adamw_bf16(
 		const float t_8_ = args.eps_;
 		const float t_9_ = args.weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
@@ -136,7 +136,7 @@ kernel void kg_21128c30_adamw_bf16(
 		const float t_8_ = args.eps_;
 		const float t_9_ = args.weight_decay_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = first_ + i_ * 256;
 			if (p_ < size_P_) {
 				const float w_2_ = w_[p_];
