@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -21,8 +22,24 @@ func Eval[T runtime.Element](ctx context.Context, t Tensor[T]) ([]T, error) {
 	if err := g.Eval(ctx, t); err != nil {
 		return nil, err
 	}
-	return Value(t)
+	return fetch(ctx, g, t)
 }
+
+// fetch returns the elements of a tensor that was evaluated. With OnError a value that
+// was lost with its device meanwhile is computed again, a few times.
+func fetch[T runtime.Element](ctx context.Context, g *Graph, t Tensor[T]) ([]T, error) {
+	data, err := Value(t)
+	for n := 0; errors.Is(err, errGone) && g.exec.policy == OnError && n < 8; n++ {
+		if err = g.Eval(ctx, t); err != nil {
+			return nil, err
+		}
+		data, err = Value(t)
+	}
+	return data, err
+}
+
+// errGone is why a value that was evaluated is not there.
+var errGone = fmt.Errorf("it was lost with its device: %w", runtime.ErrLazy)
 
 // Eval computes several lazy tensors, shared work once; see the function Eval. Value
 // returns their elements afterwards.
@@ -53,18 +70,21 @@ func Value[T runtime.Element](t Tensor[T]) ([]T, error) {
 	g.mu.Unlock()
 	switch {
 	case at != nil:
-		return runtime.As[T](*at).Read()
+		data, err := runtime.As[T](*at).Read()
+		if err != nil && (at.Device().Lost() != nil || errors.Is(err, runtime.ErrClosed)) {
+			err = fmt.Errorf("graph: value: %w: call graph.Eval again", errGone)
+		}
+		return data, err
 	case v != nil && v.host != nil:
 		return slices.Clone(v.host.([]T)), nil
 	}
 	if err := t.Err(); err != nil {
 		return nil, err
 	}
-	why := "is not evaluated: call graph.Eval first"
 	if v != nil {
-		why = "was lost with its device: call graph.Eval again"
+		return nil, fmt.Errorf("graph: value: %w: call graph.Eval again", errGone)
 	}
-	return nil, fmt.Errorf("graph: value: the tensor with shape %v %s: %w", t.Shape(), why, runtime.ErrLazy)
+	return nil, fmt.Errorf("graph: value: the tensor with shape %v is not evaluated: call graph.Eval first: %w", t.Shape(), runtime.ErrLazy)
 }
 
 // graphOf returns the graph of a lazy tensor.
@@ -190,5 +210,5 @@ func (f *Future[T]) Value(ctx context.Context) ([]T, error) {
 	if err := f.Wait(ctx); err != nil {
 		return nil, err
 	}
-	return Value(f.t)
+	return fetch(ctx, f.g, f.t)
 }

@@ -167,12 +167,12 @@ func (e *Executor) evaluate(ctx context.Context, g *Graph, list []runtime.Handle
 		return err
 	}
 	err = e.attempt(ctx, g, part, d)
-	if err == nil || e.policy != OnError || !ofDevice(err) {
+	if err == nil || e.policy != OnError || !ofDevice(err) && !e.replaced(d) {
 		return err
 	}
 	again, err := e.replace(d, err, g)
 	if err == nil && again != nil {
-		if err = e.repeat(ctx, g, list, again); err == nil || !ofDevice(err) {
+		if err = e.repeat(ctx, g, list, again); err == nil || !ofDevice(err) && !e.replaced(again) {
 			return err
 		}
 	}
@@ -310,6 +310,14 @@ func ofDevice(err error) bool {
 		}
 	}
 	return true
+}
+
+// replaced reports whether another evaluation has found that d is lost and has closed
+// it: then whatever failed on d failed because of the device.
+func (e *Executor) replaced(d *runtime.Device) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return d != e.device && d != e.cpu && !e.closed
 }
 
 // replace opens a device in the place of d, on which an evaluation failed with err, if

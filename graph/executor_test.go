@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,16 +78,16 @@ func TestUnavailableDevice(t *testing.T) {
 // hang is a product that no device finishes within the deadline of openHasty.
 func hang(t *testing.T, g *graph.Graph) tensor {
 	t.Helper()
-	n := 1024
+	n := 2048
 	if d := openDevice(t); d.Reference() { // without cgo
-		n = 320
+		n = 640
 	}
 	x := from(t, g, wave(n*n), n, n)
 	return must[tensor](t)(ops.MatMulNN(x, x))
 }
 
 func openHasty() (*runtime.Device, error) {
-	return runtime.Open(runtime.WithDeadline(time.Millisecond))
+	return runtime.Open(runtime.WithDeadline(60*time.Millisecond), runtime.WithWorkers(1))
 }
 
 // A device that is lost is opened again, and what it held is computed again.
@@ -121,7 +122,7 @@ func TestLostDeviceIsOpenedAgain(t *testing.T) {
 	if st := e.Stats(); st.Lost != 1 || st.Reopened != 1 || st.Retried != 1 || st.Fallbacks != 0 || st.OnDevice != 4 || st.OnCPU != 0 {
 		t.Errorf("%+v", st)
 	}
-	wantLines(t, lines, "did not finish within 1ms")
+	wantLines(t, lines, "did not finish within 60ms")
 }
 
 // A device that is lost again, or cannot be opened again, leaves the work to the CPU.
@@ -158,6 +159,43 @@ func TestFallBackToTheCPU(t *testing.T) {
 			}
 			wantLines(t, lines, want...)
 		})
+	}
+}
+
+// Evaluations that were under way on a device that another one lost end well, too.
+func TestManyOnALostDevice(t *testing.T) {
+	log, _ := journal()
+	e := executor(t, openHasty, graph.WithFallback(graph.OnError), graph.WithLog(log))
+	var wg sync.WaitGroup
+	for id := range 8 {
+		wg.Go(func() {
+			for round := range 20 {
+				g := graph.New(e, "beside")
+				x, err := graph.From(g, []float32{float32(id)}, 1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				y, err := ops.Add(x, x)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := graph.Eval(background, y); err != nil || got[0] != float32(2*id) {
+					t.Errorf("goroutine %d, round %d: %v, %v", id, round, got, err)
+				}
+				g.Close()
+			}
+		})
+	}
+	for range 2 {
+		g := graph.New(e, "hung")
+		must[[]float32](t)(graph.Eval(background, hang(t, g)))
+		g.Close()
+	}
+	wg.Wait()
+	if s := e.Stats(); s.Lost == 0 || s.OnDevice+s.OnCPU < 8*20+2 {
+		t.Errorf("%+v", s)
 	}
 }
 
