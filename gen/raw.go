@@ -9,10 +9,9 @@ import (
 
 	"github.com/kernelgen/kgen/gen/diag"
 	emitc "github.com/kernelgen/kgen/gen/emit/c"
-	emitcuda "github.com/kernelgen/kgen/gen/emit/cuda"
 	"github.com/kernelgen/kgen/gen/emit/goapi"
 	"github.com/kernelgen/kgen/gen/emit/goref"
-	emitmsl "github.com/kernelgen/kgen/gen/emit/msl"
+	"github.com/kernelgen/kgen/gen/emit/gpu"
 	"github.com/kernelgen/kgen/gen/out"
 	"github.com/kernelgen/kgen/gen/spec"
 )
@@ -120,32 +119,18 @@ func (m *Module) renderRawC(s *Spec, base string) []byte {
 	return emitc.EmitRaw(f)
 }
 
-// renderRawMSL renders the .metal file at the given path, nil when there is no
-// source for it.
-func renderRawMSL(s *Spec, file string) ([]byte, error) {
-	if s.Raw.Metal == nil {
+// renderRaw renders the file at the given path around a source for a GPU, nil when
+// there is no source.
+func renderRaw(s *Spec, file string, src *spec.RawSource, emit func(*gpu.RawFile) ([]byte, error)) ([]byte, error) {
+	if src == nil {
 		return nil, nil
 	}
-	f := &emitmsl.RawFile{
-		Path: file, Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Text: s.Raw.Metal.Text, TextPath: s.Raw.Metal.File,
+	f := &gpu.RawFile{
+		File: gpu.File{Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash},
+		Path: file, Text: src.Text, TextPath: src.File,
 	}
 	for _, op := range s.Ops {
 		f.Instances = append(f.Instances, op.Bound.Raw...)
 	}
-	return emitmsl.EmitRaw(f)
-}
-
-// renderRawCUDA renders the .cu file at the given path, nil when there is no source for
-// it.
-func renderRawCUDA(s *Spec, file string) ([]byte, error) {
-	if s.Raw.CUDA == nil {
-		return nil, nil
-	}
-	f := &emitcuda.RawFile{
-		Path: file, Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Text: s.Raw.CUDA.Text, TextPath: s.Raw.CUDA.File,
-	}
-	for _, op := range s.Ops {
-		f.Instances = append(f.Instances, op.Bound.Raw...)
-	}
-	return emitcuda.EmitRaw(f)
+	return emit(f)
 }

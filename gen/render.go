@@ -13,6 +13,7 @@ import (
 	emitc "github.com/kernelgen/kgen/gen/emit/c"
 	emitcuda "github.com/kernelgen/kgen/gen/emit/cuda"
 	"github.com/kernelgen/kgen/gen/emit/goapi"
+	"github.com/kernelgen/kgen/gen/emit/gpu"
 	emitmsl "github.com/kernelgen/kgen/gen/emit/msl"
 	"github.com/kernelgen/kgen/gen/ir"
 	"github.com/kernelgen/kgen/gen/out"
@@ -294,9 +295,9 @@ func (m *Module) renderKernels(s *Spec, base string) ([]out.File, error) {
 	}
 	shader := out.File{Path: path.Join(shaderDir, s.Group, base+".metal")}
 	if s.Raw != nil {
-		shader.Data, err = renderRawMSL(s, shader.Path)
+		shader.Data, err = renderRaw(s, shader.Path, s.Raw.Metal, emitmsl.EmitRaw)
 	} else {
-		shader.Data, err = renderMSL(s)
+		shader.Data, err = renderSIMT(s, (*Op).hasMSL, emitmsl.Emit)
 	}
 	if err != nil {
 		return nil, err
@@ -306,9 +307,9 @@ func (m *Module) renderKernels(s *Spec, base string) ([]out.File, error) {
 	}
 	cuda := kernelsFile(s.Group, base+".cu", nil)
 	if s.Raw != nil {
-		cuda.Data, err = renderRawCUDA(s, cuda.Path)
+		cuda.Data, err = renderRaw(s, cuda.Path, s.Raw.CUDA, emitcuda.EmitRaw)
 	} else {
-		cuda.Data, err = renderCUDA(s)
+		cuda.Data, err = renderSIMT(s, (*Op).hasCUDA, emitcuda.Emit)
 	}
 	if cuda.Data != nil {
 		files = append(files, cuda)
@@ -354,20 +355,23 @@ func (s *Spec) hasC() bool {
 	})
 }
 
-// renderMSL renders the Metal source of a spec, nil when no op of it has Metal
-// kernels.
-func renderMSL(s *Spec) ([]byte, error) {
+// renderSIMT renders the source of a spec for a GPU, nil when no op of it has kernels
+// there.
+func renderSIMT(s *Spec, has func(*Op) bool, emit func(*gpu.File) ([]byte, error)) ([]byte, error) {
 	var kernels []*ir.Func
 	for _, op := range s.all() {
-		if op.Bound.Unlowered[bind.MSL] == nil {
+		if has(op) {
 			kernels = append(kernels, op.Bound.MSL...)
 		}
 	}
 	if len(kernels) == 0 {
 		return nil, nil
 	}
-	return emitmsl.Emit(&emitmsl.File{Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Kernels: kernels})
+	return emit(&gpu.File{Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Kernels: kernels})
 }
+
+// hasMSL reports whether the op has Metal kernels.
+func (op *Op) hasMSL() bool { return op.Bound.Unlowered[bind.MSL] == nil }
 
 // hasCUDA reports whether the op has CUDA kernels: those of Metal in another language,
 // beside C kernels, whose package holds their source.
@@ -375,21 +379,7 @@ func (op *Op) hasCUDA() bool {
 	if raw := op.Programs[0].Raw; raw != nil {
 		return raw.HasCUDA
 	}
-	return op.Bound.Unlowered[bind.MSL] == nil && op.Bound.Unlowered[bind.C] == nil
-}
-
-// renderCUDA renders the CUDA source of a spec, nil when no op of it has CUDA kernels.
-func renderCUDA(s *Spec) ([]byte, error) {
-	var kernels []*ir.Func
-	for _, op := range s.all() {
-		if op.hasCUDA() {
-			kernels = append(kernels, op.Bound.MSL...)
-		}
-	}
-	if len(kernels) == 0 {
-		return nil, nil
-	}
-	return emitcuda.Emit(&emitcuda.File{Spec: s.File, Doc: s.Doc, Source: s.Source, Hash: s.Hash, Kernels: kernels})
+	return op.hasMSL() && op.Bound.Unlowered[bind.C] == nil
 }
 
 // cFuncs returns the op's C kernels, none unless there are all.

@@ -109,13 +109,7 @@ func (p *program) flops(s *step) int64 {
 	if s.kind != recordOp {
 		return 0
 	}
-	sum := int64(0)
-	for _, k := range s.op.Variants[s.variant].Kernel {
-		for _, t := range k.Flops {
-			sum += t.of(p.sizes[s.size:])
-		}
-	}
-	return sum
+	return s.op.Variants[s.variant].flops(p.sizes[s.size:])
 }
 
 // names lists values.

@@ -187,6 +187,17 @@ type Term struct {
 	Axes []uint8
 }
 
+// flops returns the float operations of all kernels for the extents of an op's axes.
+func (v *Variant) flops(size []int64) int64 {
+	sum := int64(0)
+	for _, k := range v.Kernel {
+		for _, t := range k.Flops {
+			sum += t.of(size)
+		}
+	}
+	return sum
+}
+
 // of returns the value of the term for the extents of an op's axes.
 func (t Term) of(size []int64) int64 {
 	n := t.Coef

@@ -234,11 +234,7 @@ func (r *run) cost(rec *record) CallCost {
 		c.Bytes += r.nodes[a].v.byteSize()
 	}
 	if rec.kind == recordOp {
-		for _, k := range rec.op.Variants[rec.variant].Kernel {
-			for _, t := range k.Flops {
-				c.Flops += t.of(r.sizes[rec.size:])
-			}
-		}
+		c.Flops = rec.op.Variants[rec.variant].flops(r.sizes[rec.size:])
 	}
 	return c
 }

@@ -1,4 +1,4 @@
-// Command kgen generates Go packages, C sources and Metal shaders from kernel
+// Command kgen generates Go packages, C and CUDA sources and Metal shaders from kernel
 // specs. It reads the command line, calls package gen and prints what comes
 // back; it imports neither generated packages nor the runtime, so that a broken
 // output never blocks its regeneration.

@@ -4,7 +4,6 @@
 package gpu
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,7 +32,12 @@ type Dialect struct {
 	Library   map[expr.Fn]string
 	Ours      map[expr.Fn]string // of the prelude
 	// Head writes the entry point of a kernel up to its opening brace.
-	Head func(p *Printer)
+	Head     func(p *Printer)
+	Prelude  string   // every helper, as Helpers has them
+	Preamble string   // what stands before the helpers, a format of the spec's hash
+	Device   string   // what the type of a pointer to device memory begins with
+	Group    string   // the same for memory that a group of threads shares
+	Given    []Member // what a source written by hand is given beside its arguments
 }
 
 // Printer writes one kernel.
@@ -49,22 +53,22 @@ type Printer struct {
 	err    error
 }
 
-// NewPrinter returns a printer of f that notes what it needs of a prelude.
-func NewPrinter(d *Dialect, used *Helpers, f *ir.Func) *Printer {
+// newPrinter returns a printer of f that notes what it needs of a prelude.
+func newPrinter(d *Dialect, used *Helpers, f *ir.Func) *Printer {
 	return &Printer{Dialect: d, Helpers: used, F: f, fields: fieldNames(f.Fields), data: newIntData(f.Body)}
 }
 
-// Kernel returns the text of f.
-func Kernel(d *Dialect, used *Helpers, f *ir.Func) (string, error) {
-	p := NewPrinter(d, used, f)
+// kernel returns the text of f.
+func kernel(d *Dialect, used *Helpers, f *ir.Func) (string, error) {
+	p := newPrinter(d, used, f)
 	if !f.SIMT {
 		p.Fail("is not in SIMT form")
 	}
-	return p.Function(func() { p.Stmts(f.Body) })
+	return p.function(func() { p.stmts(f.Body) })
 }
 
-// Function returns the text of the kernel around a body.
-func (p *Printer) Function(body func()) (string, error) {
+// function returns the text of the kernel around a body.
+func (p *Printer) function(body func()) (string, error) {
 	p.block()
 	p.Head(p)
 	p.depth++
@@ -182,17 +186,4 @@ func (p *Printer) prologue() {
 			p.Line("%s %s[%d];", p.Elem[a.Type], Mangle(a.Name), a.Len)
 		}
 	}
-}
-
-// Comment writes text as comment lines of at most 80 columns.
-func Comment(b *bytes.Buffer, text string) {
-	line := "//"
-	for word := range strings.FieldsSeq(text) {
-		if len(line)+1+len(word) > 80 && line != "//" {
-			b.WriteString(line + "\n")
-			line = "//"
-		}
-		line += " " + word
-	}
-	b.WriteString(line + "\n")
 }

@@ -17,8 +17,8 @@ type Helpers struct {
 	names   []string
 }
 
-// NewHelpers returns the helpers of a prelude, none of them needed yet.
-func NewHelpers(prelude string) *Helpers { return &Helpers{prelude: prelude} }
+// newHelpers returns the helpers of a prelude, none of them needed yet.
+func newHelpers(prelude string) *Helpers { return &Helpers{prelude: prelude} }
 
 // Need notes that a helper is needed.
 func (h *Helpers) Need(name string) {
@@ -27,9 +27,9 @@ func (h *Helpers) Need(name string) {
 	}
 }
 
-// Texts returns what is needed, with what that needs in turn, in the order of
+// texts returns what is needed, with what that needs in turn, in the order of
 // the prelude.
-func (h *Helpers) Texts() []string {
+func (h *Helpers) texts() []string {
 	all := parsePrelude(h.prelude)
 	needed := slices.Clone(h.names)
 	var texts []string

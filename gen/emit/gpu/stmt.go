@@ -7,7 +7,7 @@ import (
 	"github.com/kernelgen/kgen/gen/ir"
 )
 
-func (p *Printer) Stmts(list []ir.Stmt) {
+func (p *Printer) stmts(list []ir.Stmt) {
 	for _, s := range list {
 		p.stmt(s)
 	}
@@ -90,7 +90,7 @@ func (p *Printer) branch(s *ir.If) {
 
 func (p *Printer) nested(list []ir.Stmt) {
 	p.depth++
-	p.Stmts(list)
+	p.stmts(list)
 	p.depth--
 }
 

@@ -38,6 +38,28 @@ var dialect = &gpu.Dialect{
 	Library:   library,
 	Ours:      ours,
 	Head:      head,
+	Prelude:   prelude,
+	Preamble:  preamble,
+	Device:    "device ",
+	Group:     "threadgroup ",
+	Given:     given(),
+}
+
+const preamble = `
+#include <metal_stdlib>
+#pragma METAL fp math_mode(safe)
+using namespace metal;
+
+constant ulong kg_spec_hash = %#016xul;
+`
+
+// given are the positions of a thread.
+func given() []gpu.Member {
+	var list []gpu.Member
+	for _, in := range builtins {
+		list = append(list, gpu.Member{Type: in.typ + " ", Name: in.name, Value: in.name})
+	}
+	return list
 }
 
 // storage is the element type of a buffer.

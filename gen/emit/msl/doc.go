@@ -11,7 +11,7 @@
 //   - Index arithmetic is int; the host refuses a launch that does not fit it
 //     (simt.MaxExtent).
 //   - Every name that stems from a spec or from the lowering ends in an
-//     underscore, which no word of MSL or of its library does (see mangle); the
+//     underscore, which no word of MSL or of its library does (see gpu.Mangle); the
 //     emitter's own names never do.
 //   - A SIMD group has 32 threads; the host checks the pipeline's
 //     threadExecutionWidth.

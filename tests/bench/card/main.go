@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"os"
 	"slices"
 	"time"
 
@@ -189,5 +188,4 @@ func chain(d *runtime.Device) {
 	slices.Sort(syncs)
 	line{Op: "1000 adds of 64, all", Type: "f32", MS: alls[10].Seconds() * 1e3}.print()
 	line{Op: "1000 adds of 64, sync", Type: "f32", MS: syncs[10].Seconds() * 1e3}.print()
-	fmt.Fprintln(os.Stderr, "card:", d.Name())
 }

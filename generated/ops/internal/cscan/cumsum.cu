@@ -84,9 +84,9 @@ struct Args {
 	float *y;
 	int size_R;
 	int size_D;
+	int op;
 	float *totals;
 	kg_fault *fault;
-	int op;
 };
 #line 1 "specs/scan/cumsum.cu"
 // Running sums along rows, one block a row. In each round a thread sums up a few
@@ -170,15 +170,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_f32
 	source.y = y_;
 	source.size_R = int(args->size_R_);
 	source.size_D = int(args->size_D_);
+	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
-	source.op = op;
 	kg_dd4f7221_cumsum_forward_f32_source::scan(source);
 }
 
 namespace kg_dd4f7221_cumsum_forward_f16_source {
 #define T unsigned short
-#define kg_ld_T(p) kg_from_f16(*(p))
+#define kg_ld_T(p) (kg_from_f16(*(p)))
 #define kg_st_T(p, x) (*(p) = kg_to_f16(x))
 #define direction_forward 1
 #define direction_reverse 0
@@ -188,9 +188,9 @@ struct Args {
 	unsigned short *y;
 	int size_R;
 	int size_D;
+	int op;
 	float *totals;
 	kg_fault *fault;
-	int op;
 };
 #line 1 "specs/scan/cumsum.cu"
 // Running sums along rows, one block a row. In each round a thread sums up a few
@@ -274,15 +274,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_f16
 	source.y = y_;
 	source.size_R = int(args->size_R_);
 	source.size_D = int(args->size_D_);
+	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
-	source.op = op;
 	kg_dd4f7221_cumsum_forward_f16_source::scan(source);
 }
 
 namespace kg_dd4f7221_cumsum_forward_bf16_source {
 #define T unsigned short
-#define kg_ld_T(p) kg_from_bf16(*(p))
+#define kg_ld_T(p) (kg_from_bf16(*(p)))
 #define kg_st_T(p, x) (*(p) = kg_to_bf16(x))
 #define direction_forward 1
 #define direction_reverse 0
@@ -292,9 +292,9 @@ struct Args {
 	unsigned short *y;
 	int size_R;
 	int size_D;
+	int op;
 	float *totals;
 	kg_fault *fault;
-	int op;
 };
 #line 1 "specs/scan/cumsum.cu"
 // Running sums along rows, one block a row. In each round a thread sums up a few
@@ -378,9 +378,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_bf1
 	source.y = y_;
 	source.size_R = int(args->size_R_);
 	source.size_D = int(args->size_D_);
+	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
-	source.op = op;
 	kg_dd4f7221_cumsum_forward_bf16_source::scan(source);
 }
 
@@ -396,9 +396,9 @@ struct Args {
 	float *y;
 	int size_R;
 	int size_D;
+	int op;
 	float *totals;
 	kg_fault *fault;
-	int op;
 };
 #line 1 "specs/scan/cumsum.cu"
 // Running sums along rows, one block a row. In each round a thread sums up a few
@@ -482,15 +482,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_f32
 	source.y = y_;
 	source.size_R = int(args->size_R_);
 	source.size_D = int(args->size_D_);
+	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
-	source.op = op;
 	kg_dd4f7221_cumsum_reverse_f32_source::scan(source);
 }
 
 namespace kg_dd4f7221_cumsum_reverse_f16_source {
 #define T unsigned short
-#define kg_ld_T(p) kg_from_f16(*(p))
+#define kg_ld_T(p) (kg_from_f16(*(p)))
 #define kg_st_T(p, x) (*(p) = kg_to_f16(x))
 #define direction_forward 0
 #define direction_reverse 1
@@ -500,9 +500,9 @@ struct Args {
 	unsigned short *y;
 	int size_R;
 	int size_D;
+	int op;
 	float *totals;
 	kg_fault *fault;
-	int op;
 };
 #line 1 "specs/scan/cumsum.cu"
 // Running sums along rows, one block a row. In each round a thread sums up a few
@@ -586,15 +586,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_f16
 	source.y = y_;
 	source.size_R = int(args->size_R_);
 	source.size_D = int(args->size_D_);
+	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
-	source.op = op;
 	kg_dd4f7221_cumsum_reverse_f16_source::scan(source);
 }
 
 namespace kg_dd4f7221_cumsum_reverse_bf16_source {
 #define T unsigned short
-#define kg_ld_T(p) kg_from_bf16(*(p))
+#define kg_ld_T(p) (kg_from_bf16(*(p)))
 #define kg_st_T(p, x) (*(p) = kg_to_bf16(x))
 #define direction_forward 0
 #define direction_reverse 1
@@ -604,9 +604,9 @@ struct Args {
 	unsigned short *y;
 	int size_R;
 	int size_D;
+	int op;
 	float *totals;
 	kg_fault *fault;
-	int op;
 };
 #line 1 "specs/scan/cumsum.cu"
 // Running sums along rows, one block a row. In each round a thread sums up a few
@@ -690,8 +690,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_bf1
 	source.y = y_;
 	source.size_R = int(args->size_R_);
 	source.size_D = int(args->size_D_);
+	source.op = op;
 	source.totals = totals_;
 	source.fault = fault;
-	source.op = op;
 	kg_dd4f7221_cumsum_reverse_bf16_source::scan(source);
 }
