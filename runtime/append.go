@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -12,10 +13,10 @@ type request struct {
 	static string
 	ins    []int32
 	params []Scalar
-	outs   []DType  // of outputs whose type no input fixes; may be shorter
-	known  []dimsOf // outputs whose shapes are known beforehand
-	gradOf int32    // see record.gradOf
-	site   sitePCs
+	outs   []DType   // of outputs whose type no input fixes; may be shorter
+	known  [][]int64 // shapes of the outputs, where they are known beforehand
+	gradOf int32     // see record.gradOf
+	site   *sitePCs
 	start  time.Time // of recording the call, while the device is traced
 }
 
@@ -46,12 +47,11 @@ func (b *Batch) append(r *run, q *request) (int32, *Error) {
 		return 0, err
 	}
 	b.separate(r, q)
-	rec := record{
-		kind: recordOp, op: op, variant: int32(variant),
-		arg: int32(len(r.args)), nIn: int32(len(op.Ins)), nOut: int32(len(op.Outs)),
-		size: int32(len(r.sizes)), param: int32(len(r.params)), gradOf: q.gradOf, site: q.site,
-	}
 	at := int32(len(r.recs))
+	rec := r.newRecord(recordOp, q.site)
+	rec.op, rec.variant, rec.gradOf = op, int32(variant), q.gradOf
+	rec.nIn, rec.nOut = int32(len(op.Ins)), int32(len(op.Outs))
+	rec.size, rec.param = int32(len(r.sizes)), int32(len(r.params))
 	r.sizes = append(r.sizes, b.unify.size...)
 	for _, p := range q.params {
 		r.params = append(r.params, uint64(p))
@@ -68,7 +68,6 @@ func (b *Batch) append(r *run, q *request) (int32, *Error) {
 			rec.nNew++
 		}
 	}
-	r.recs = append(r.recs, rec)
 	if !q.start.IsZero() {
 		r.noteCall(at, q.start)
 	}
@@ -143,9 +142,11 @@ func (b *Batch) solve(r *run, q *request) *refusal {
 	u := &b.unify
 	u.param = q.params
 	for i, n := range q.ins {
-		u.tensor(&q.op.Ins[i], r.nodes[n].v.shape())
+		u.argument(i, r.nodes[n].v.shape())
 	}
-	u.shape = append(u.shape, q.known...)
+	for i, dims := range q.known {
+		u.argument(len(q.ins)+i, dims)
+	}
 	if err := u.solve(); err != nil {
 		return err
 	}
@@ -215,10 +216,24 @@ func (b *Batch) separate(r *run, q *request) {
 		for j := range q.op.Ins {
 			a, u := r.nodes[q.ins[j]].v, r.nodes[q.ins[i]].v
 			if j != i && a.overlaps(u) {
-				q.ins[j] = r.recordCopy(q.ins[j], &q.site)
+				q.ins[j] = r.recordCopy(q.ins[j], q.site)
 			}
 		}
 	}
+}
+
+// newRecord appends a record whose arguments come next, without any yet. It is
+// filled in place, since it is large.
+func (r *run) newRecord(kind recordKind, site *sitePCs) *record {
+	n := len(r.recs)
+	if n == cap(r.recs) {
+		r.recs = slices.Grow(r.recs, 1)
+	}
+	r.recs = r.recs[:n+1]
+	rec := &r.recs[n]
+	*rec = record{kind: kind, arg: int32(len(r.args))}
+	rec.site = *site
+	return rec
 }
 
 // recordCopy records a copy of a node and returns the copy.
@@ -227,7 +242,8 @@ func (r *run) recordCopy(src int32, site *sitePCs) int32 {
 	dims := v.dims
 	dst := r.newResult(v.dtype, dims[:v.rank], v.count, int32(len(r.recs)))
 	r.dropHandle(dst)
-	r.recs = append(r.recs, record{kind: recordCopy, arg: int32(len(r.args)), nIn: 1, nOut: 1, site: *site})
+	rec := r.newRecord(recordCopy, site)
+	rec.nIn, rec.nOut = 1, 1
 	r.args = append(r.args, src, dst)
 	return dst
 }
@@ -237,7 +253,8 @@ func (r *run) recordFill(t DType, dims []int64, bits uint64, site *sitePCs) int3
 	count, _ := product(dims)
 	dst := r.newResult(t, dims, count, int32(len(r.recs)))
 	r.dropHandle(dst)
-	r.recs = append(r.recs, record{kind: recordFill, arg: int32(len(r.args)), nOut: 1, fill: t.repeat(bits), site: *site})
+	rec := r.newRecord(recordFill, site)
+	rec.nOut, rec.fill = 1, t.repeat(bits)
 	r.args = append(r.args, dst)
 	return dst
 }

@@ -18,6 +18,7 @@ type Batch struct {
 	free   []int64
 	frees  []int32 // ends of the caller's axes in free
 	outs   []DType
+	site   sitePCs
 	nodes  []int32
 	dims   []int64
 	starts []int32

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"hash/maphash"
 	"math/bits"
 	"slices"
 	"unsafe"
@@ -23,7 +24,7 @@ type programCache struct {
 	plans  map[uint64][]*plan
 	oldest *plan
 	newest *plan
-	key    []uint64 // of the run that is looked up
+	key    key // of the run that is looked up
 	twins  twins
 	stats  ProgramStats
 }
@@ -31,10 +32,10 @@ type programCache struct {
 // find returns the plan of a run's part, building it if there is none.
 func (c *programCache) find(r *run, p *planner) (*plan, *Error) {
 	c.twins.find(r)
-	c.key = r.appendKey(c.key[:0])
-	hash := hashKey(c.key)
+	c.key.of(r)
+	hash := c.key.hash()
 	for _, found := range c.plans[hash] {
-		if slices.Equal(found.key, c.key) {
+		if found.key.equal(&c.key) {
 			c.stats.Hits++
 			c.unlink(found)
 			c.link(found)
@@ -46,7 +47,7 @@ func (c *programCache) find(r *run, p *planner) (*plan, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	built.key = slices.Clone(c.key)
+	built.key = key{slices.Clone(c.key.words), slices.Clone(c.key.ints)}
 	for c.stats.Cached >= c.limit {
 		c.evict()
 	}
@@ -61,7 +62,7 @@ func (c *programCache) evict() {
 	p := c.oldest
 	c.unlink(p)
 	c.stats.Evictions++
-	hash := hashKey(p.key)
+	hash := p.key.hash()
 	rest := slices.DeleteFunc(c.plans[hash], func(q *plan) bool { return q == p })
 	if len(rest) == 0 {
 		delete(c.plans, hash)
@@ -130,58 +131,72 @@ func (p *plan) releaseFree() {
 	p.free = nil
 }
 
-// appendKey appends what the plan of the part depends on: everything but the
-// values of parameters and the addresses of memory. Of the values of parameters
-// it holds where two calls that have all else in common have the same.
-func (r *run) appendKey(key []uint64) []uint64 {
-	key = append(key, uint64(len(r.slots)))
+// key is what the plan of a part depends on: everything but the values of
+// parameters and the addresses of memory. Of the values of parameters it holds
+// where two calls that have all else in common have the same.
+type key struct {
+	words []uint64
+	ints  []int32
+}
+
+// of makes k the key of the part.
+func (k *key) of(r *run) {
+	words := append(k.words[:0], uint64(len(r.slots)), uint64(len(r.nodes)))
 	for i := range r.slots {
 		s := &r.slots[i]
 		switch {
 		case s.external:
-			key = append(key, 1)
+			words = append(words, 1)
 		case r.outlives(s):
-			key = append(key, 2)
+			words = append(words, 2)
 		default:
-			key = append(key, uint64(s.buf.bytes)<<2)
+			words = append(words, uint64(s.buf.bytes)<<2)
 		}
 	}
-	for i := r.from; i < r.end; i++ {
-		key = r.appendRecord(key, &r.recs[i], r.twins[i-r.from])
+	for i := range r.nodes {
+		n := &r.nodes[i]
+		words = append(words, uint64(n.slot)|uint64(n.v.dtype)<<32, uint64(n.v.off), uint64(n.v.count))
 	}
-	return key
-}
-
-func (r *run) appendRecord(key []uint64, rec *record, twin int32) []uint64 {
-	kind := uint64(rec.kind)
-	if rec.again {
-		kind |= 1 << 7
-	}
-	key = append(key, kind|uint64(rec.variant)<<8|uint64(rec.nIn)<<32|uint64(rec.nOut)<<48)
-	for _, a := range r.args[rec.arg : rec.arg+rec.nIn+rec.nOut] {
-		n := &r.nodes[a]
-		key = append(key, uint64(n.slot)|uint64(n.v.dtype)<<32, uint64(n.v.off), uint64(n.v.count))
-	}
-	switch rec.kind {
-	case recordFill:
-		key = append(key, rec.fill)
-	case recordOp:
+	recs := r.recs[r.from:r.end]
+	arg, size := len(r.args), len(r.sizes)
+	for i := len(recs) - 1; i >= 0; i-- {
+		rec := &recs[i]
+		kind := uint64(rec.kind)
+		if rec.again {
+			kind |= 1 << 7
+		}
 		// The address tells ops apart that only differ in a call-back.
-		key = append(key, rec.op.Hash, uint64(uintptr(unsafe.Pointer(rec.op))), uint64(twin))
-		for _, n := range r.sizes[rec.size : int(rec.size)+len(rec.op.Axes)] {
-			key = append(key, uint64(n))
+		what := uint64(uintptr(unsafe.Pointer(rec.op)))
+		switch rec.kind {
+		case recordOp:
+			size = int(rec.size)
+		case recordFill:
+			what = rec.fill
 		}
+		words = append(words, kind|uint64(rec.variant)<<8|uint64(rec.nIn)<<32|uint64(rec.nOut)<<48, what)
+		arg = int(rec.arg)
 	}
-	return key
+	for _, n := range r.sizes[size:] {
+		words = append(words, uint64(n))
+	}
+	k.words = words
+	k.ints = append(append(k.ints[:0], r.args[arg:]...), r.twins...)
 }
 
-func hashKey(key []uint64) uint64 {
-	h := uint64(len(key))
-	for _, k := range key {
-		hi, lo := bits.Mul64(h^k, 0x9e3779b97f4a7c15)
-		h = hi ^ lo ^ k
-	}
-	return h
+func (k *key) equal(l *key) bool {
+	return slices.Equal(k.words, l.words) && slices.Equal(k.ints, l.ints)
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// hash is equal for equal keys, while the process lives.
+func (k *key) hash() uint64 {
+	return maphash.Bytes(hashSeed, bytesOf(k.words)) ^ bits.RotateLeft64(maphash.Bytes(hashSeed, bytesOf(k.ints)), 1)
+}
+
+// bytesOf returns the memory of a slice of numbers.
+func bytesOf[E uint64 | int32](s []E) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(E))))
 }
 
 // twins finds calls with equal scalars. Its table is reused.

@@ -87,13 +87,12 @@ func (c *Call) Record(static string) {
 	if b.d == nil {
 		return
 	}
-	var site sitePCs
-	callers(&site)
+	callers(&b.site)
 	b.d.mu.Lock()
 	r := b.current()
 	c.run = r
 	if r.err == nil && b.failed == nil {
-		c.record(r, static, &site)
+		c.record(r, static)
 	}
 	b.d.mu.Unlock()
 	if c.region != nil {
@@ -101,21 +100,21 @@ func (c *Call) Record(static string) {
 	}
 }
 
-func (c *Call) record(r *run, static string, site *sitePCs) {
+func (c *Call) record(r *run, static string) {
 	b := c.b
-	why := c.resolve(r)
-	if why != nil {
-		b.refuse(r, c.located(why, site))
+	if err := c.resolve(r); err != nil {
+		b.refuse(r, c.located(err))
 		return
 	}
-	rec := request{op: c.op, static: static, ins: b.nodes, params: b.params, outs: b.outs, site: *site, start: c.start}
 	if err := c.freeAxes(); err != nil {
-		b.refuse(r, c.located(err.named(c.op.Name, ""), site))
+		b.refuse(r, c.located(err.named(c.op.Name, "")))
 		return
 	}
-	at, err := b.append(r, &rec)
+	at, err := b.append(r, &request{
+		op: c.op, static: static, ins: b.nodes, params: b.params, outs: b.outs, site: &b.site, start: c.start,
+	})
 	if err != nil {
-		b.refuse(r, c.located(err, site))
+		b.refuse(r, c.located(err))
 		return
 	}
 	appended := &r.recs[at]
@@ -217,8 +216,8 @@ func (c *Call) freeAxis(a int, dims []int64) *refusal {
 }
 
 // located adds the batch and the call site.
-func (c *Call) located(e *Error, site *sitePCs) *Error {
-	e.Batch, e.Site = c.b.name, site.caller()
+func (c *Call) located(e *Error) *Error {
+	e.Batch, e.Site = c.b.name, c.b.site.caller()
 	return e
 }
 

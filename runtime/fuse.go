@@ -351,15 +351,15 @@ func (m *match) gradient(outs []int32, forward *Variant) (s step, ins, results [
 			ins, types = append(ins, n), append(types, forward.Outs[in.Index])
 		}
 	}
-	var known []dimsOf
-	for o, input := range g.Outs {
+	var known [][]int64
+	for _, input := range g.Outs {
 		of := m.where[input]
 		n, asked := m.cotangentOf(int(of.at), int(of.arg))
 		if !asked {
 			n = -1
 		}
 		results, given = append(results, n), append(given, forward.Ins[input])
-		known = append(known, dimsOf{&g.Op.Outs[o], m.p.r.nodes[m.leaf[input]].v.shape()})
+		known = append(known, m.p.r.nodes[m.leaf[input]].v.shape())
 	}
 	s, ok = m.p.newStep(root, g.Op, types, given)
 	return s, ins, results, ok && m.p.extents(&s, ins, known)
@@ -400,15 +400,17 @@ func (p *program) newStep(place *step, op *Op, ins, outs []DType) (step, bool) {
 }
 
 // extents finds the extents of a new step from its operands and from results
-// whose shapes are known; false if they do not fit.
-func (p *program) extents(s *step, ins []int32, known []dimsOf) bool {
+// whose shapes are known (of all or none); false if they do not fit.
+func (p *program) extents(s *step, ins []int32, known [][]int64) bool {
 	p.unify.begin(s.op)
 	for j, n := range ins {
 		if n >= 0 && int(n) < len(p.r.nodes) {
-			p.unify.tensor(&s.op.Ins[j], p.r.nodes[n].v.shape())
+			p.unify.argument(j, p.r.nodes[n].v.shape())
 		}
 	}
-	p.unify.shape = append(p.unify.shape, known...)
+	for j, dims := range known {
+		p.unify.argument(len(s.op.Ins)+j, dims)
+	}
 	if p.unify.solve() != nil {
 		return false
 	}

@@ -8,7 +8,7 @@ type gradient struct {
 	cot    []int32 // by node of the forward record: node of what is known of its cotangent, -1 if nothing
 	active []bool  // by node: the value depends on a parameter
 	params []int32
-	known  []dimsOf
+	known  [][]int64
 	outs   []DType
 	ins    []int32
 	pair   [2]int32
@@ -168,11 +168,11 @@ func (b *Batch) reverse(r *run) *Error {
 		if n := len(segments); n > 0 && int32(i) < segments[n-1].from {
 			segments = segments[:n-1]
 		}
-		rec := r.recs[i] // a copy: the record grows
-		if rec.kind != recordOp && rec.kind != recordCopy || !g.anyActive(r, &rec) {
+		rec := &r.recs[i] // which stays what it is while the record grows
+		if rec.kind != recordOp && rec.kind != recordCopy || !g.anyActive(r, rec) {
 			continue
 		}
-		cots, err := b.incoming(r, &rec)
+		cots, err := b.incoming(r, rec)
 		if err != nil {
 			return err
 		}
@@ -186,9 +186,9 @@ func (b *Batch) reverse(r *run) *Error {
 			segments = segments[:n-1]
 		}
 		if rec.kind == recordCopy {
-			err = b.contribute(r, nil, r.args[rec.arg], cots[0], &rec)
+			err = b.contribute(r, nil, r.args[rec.arg], cots[0], rec)
 		} else {
-			err = b.differentiate(r, g.call(int32(i)), &rec, cots)
+			err = b.differentiate(r, g.call(int32(i)), rec, cots)
 		}
 		if err != nil {
 			return err
@@ -236,7 +236,7 @@ func (b *Batch) differentiate(r *run, at int32, rec *record, cots []int32) *Erro
 		return &Error{Op: rec.op.Name, Site: rec.where(), Err: ErrNoGradient, Text: "has no gradient, and loss depends on a parameter through it"}
 	}
 	g := &b.grad
-	q := request{op: grad.Op, static: rec.op.Variants[rec.variant].Static, gradOf: at + 1, site: rec.site}
+	q := request{op: grad.Op, static: rec.op.Variants[rec.variant].Static, gradOf: at + 1, site: &rec.site}
 	base := len(cots)
 	for i, in := range grad.Ins {
 		n, err := b.gradInput(r, rec, grad.Op, i, in, cots[:base])
@@ -252,9 +252,9 @@ func (b *Batch) differentiate(r *run, at int32, rec *record, cots []int32) *Erro
 	}
 	q.params = g.scalar
 	g.known, g.outs = g.known[:0], g.outs[:0]
-	for j, in := range grad.Outs {
+	for _, in := range grad.Outs {
 		g.outs = append(g.outs, r.nodes[r.args[rec.arg+int32(in)]].v.dtype)
-		g.known = append(g.known, dimsOf{&grad.Op.Outs[j], r.nodes[r.args[rec.arg+int32(in)]].v.shape()})
+		g.known = append(g.known, r.nodes[r.args[rec.arg+int32(in)]].v.shape())
 	}
 	q.known, q.outs = g.known, g.outs
 	b.unify.begin(grad.Op)
@@ -358,7 +358,7 @@ func (b *Batch) sum(r *run, accumulate *Op, x, y int32, rec *record) (int32, *Er
 	}
 	b.grad.pair = [2]int32{x, y}
 	b.unify.begin(accumulate)
-	at, err := b.append(r, &request{op: accumulate, ins: b.grad.pair[:], site: rec.site})
+	at, err := b.append(r, &request{op: accumulate, ins: b.grad.pair[:], site: &rec.site})
 	if err != nil {
 		err.Site = rec.where()
 		return x, err

@@ -65,7 +65,8 @@ func (r *run) embed(n int32, off int64, whole *value, rec *record) int32 {
 	part := r.nodes[n].v
 	dims = part.dims
 	to := r.viewNode(out, off, dims[:part.rank], part.count)
-	r.recs = append(r.recs, record{kind: recordCopy, arg: int32(len(r.args)), nIn: 1, nOut: 1, site: rec.site})
+	put := r.newRecord(recordCopy, &rec.site)
+	put.nIn, put.nOut = 1, 1
 	r.args = append(r.args, n, to)
 	return out
 }

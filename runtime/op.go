@@ -41,6 +41,8 @@ type Op struct {
 	// in ops that are gradients, for summing the cotangents of a tensor that
 	// is used more than once.
 	Accumulate *Op
+
+	matchings unsafe.Pointer // *[]*matching: those made so far, see unifier
 }
 
 // Named returns the op under another name, for errors.

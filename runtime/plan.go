@@ -9,7 +9,7 @@ import (
 
 // plan is a program made ready for the backend, for all runs of one structure.
 type plan struct {
-	key   []uint64
+	key   key
 	code  backend.Code
 	arena int64              // bytes of the memory that values share
 	bases []int32            // slot of each memory slot of the program after the first, which is the arena

@@ -68,9 +68,9 @@ func Read[T Element](b *Batch, t Tensor[T]) *Readback[T] {
 // recordRead records a read-back of v and returns the operation that computes v.
 func (r *run) recordRead(v *value, to reader, site *sitePCs) string {
 	n := r.nodeFor(v)
-	rec := record{kind: recordRead, arg: int32(len(r.args)), nIn: 1, read: int32(len(r.reads)), site: *site}
+	rec := r.newRecord(recordRead, site)
+	rec.nIn, rec.read = 1, int32(len(r.reads))
 	r.args = append(r.args, n)
-	r.recs = append(r.recs, rec)
 	r.reads = append(r.reads, to)
 	if def := r.nodes[n].def; def >= 0 {
 		return r.recs[def].name()

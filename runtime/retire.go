@@ -127,8 +127,8 @@ func (d *Device) abandon(r *run) {
 // memory goes back, and whoever waits is told.
 func (d *Device) finish(r *run) {
 	for i := range r.slots {
-		if b := r.slots[i].buf; b.writer == r {
-			b.writer = nil
+		if s := &r.slots[i]; r.outlives(s) && s.buf.writer == r {
+			s.buf.writer = nil
 		}
 	}
 	d.freeRun(r)
@@ -160,8 +160,11 @@ func (d *Device) settlePart(r *run) {
 	d.dropInstance(r)
 	if r.err == nil {
 		for i := range r.slots {
-			if s := &r.slots[i]; s.buf.block != nil {
+			if s := &r.slots[i]; !s.external && s.buf.block != nil {
 				s.external = true
+				if !r.letGone {
+					s.buf.open++
+				}
 				r.slotOf[s.buf] = int32(i)
 			}
 		}

@@ -53,7 +53,7 @@ type slot struct {
 	ver      uint32 // number of in-place writes recorded so far
 	write    int32  // the last of them in run.writes, -1 if none
 	nodes    int32  // the node made last, see node.sibling; -1 if none
-	external bool   // it has memory from before the run, or from a part of it that ran
+	external bool   // it has memory from before the run, or from a part of it that ran: the buffer counts the run in open
 	keep     bool   // it outlives the run
 }
 
@@ -214,13 +214,16 @@ func (r *run) slotFor(b *buffer) int32 {
 	if b.slotRun == r.id {
 		return b.slot
 	}
-	i, ok := r.slotOf[b]
+	i, ok := int32(0), false
+	if b.block != nil {
+		i, ok = r.slotOf[b]
+	}
 	if !ok {
 		i = int32(len(r.slots))
 		r.slots = append(r.slots, slot{buf: b, write: -1, nodes: -1, external: b.block != nil})
 		b.refs++
-		b.open++
 		if b.block != nil { // others may use it too, and leave their note
+			b.open++
 			r.slotOf[b] = i
 		}
 	}

@@ -1,6 +1,9 @@
 package runtime
 
-import "slices"
+import (
+	"hash/maphash"
+	"slices"
+)
 
 // share lets calls that compute the same value be one: same operation, same
 // operands, same scalars.
@@ -40,7 +43,7 @@ func (p *program) hash(s *step) uint64 {
 		v := p.value(s, j)
 		key = append(key, uint64(v.slot), uint64(v.off), uint64(v.count))
 	}
-	return hashKey(key)
+	return maphash.Bytes(hashSeed, bytesOf(key))
 }
 
 // equal reports whether two steps compute the same.

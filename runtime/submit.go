@@ -75,11 +75,15 @@ func (r *run) letGo() {
 	}
 	r.letGone = true
 	for i := range r.slots {
-		b := r.slots[i].buf
-		b.updaters = slices.DeleteFunc(b.updaters, func(u *run) bool { return u == r })
-		b.open--
-		if b.open == 0 {
-			b.log = b.log[:0]
+		s := &r.slots[i]
+		if s.write >= 0 {
+			s.buf.updaters = slices.DeleteFunc(s.buf.updaters, func(u *run) bool { return u == r })
+		}
+		if s.external {
+			s.buf.open--
+			if s.buf.open == 0 {
+				s.buf.log = s.buf.log[:0]
+			}
 		}
 	}
 }
@@ -147,7 +151,7 @@ func (d *Device) launch(r *run) bool {
 	r.finished, r.async, r.result, r.overrun = false, false, backend.Result{}, nil
 	for i := range r.slots {
 		s := &r.slots[i]
-		if s.buf.block == nil {
+		if !r.outlives(s) {
 			continue
 		}
 		s.buf.user = r.seq
@@ -312,8 +316,11 @@ func (d *Device) outOfMemory(r *run, err error) error {
 func (d *Device) depend(r *run) error {
 	d.after = d.after[:0]
 	for i := range r.slots {
+		if !r.slots[i].external {
+			continue
+		}
 		w := r.slots[i].buf.writer
-		if w == nil || !r.slots[i].external || slices.Contains(d.after, w.seq) {
+		if w == nil || slices.Contains(d.after, w.seq) {
 			continue
 		}
 		d.after = append(d.after, w.seq)

@@ -3,6 +3,9 @@ package runtime
 import (
 	"fmt"
 	"math/bits"
+	"slices"
+	"sync/atomic"
+	"unsafe"
 )
 
 // unifier finds the extents of an operation's axes from the shapes of its
@@ -10,51 +13,89 @@ import (
 type unifier struct {
 	op    *Op
 	param []Scalar
-	size  []int64 // extent of each axis, unknown if negative
-	from  []int16 // input that gave the extent, or one of the constants below
-	group []span  // dimensions of each group axis in dims, unknown if start is negative
-	dims  []int64
-	shape []dimsOf // of the inputs, and of outputs that are known beforehand
-	done  []bool   // per element of shape
+	size  []int64  // extent of each axis, unknown if negative
+	axes  []axisIs // what else is known of each axis
+	dims  []int64  // of group axes
+	shape []shapeOf
+	given given
 	merge []merged // dimensions of several axes, to be looked at last
-	fixed []bool   // derived axes that are computed
 }
 
-// The sources of an extent other than an input.
+// axisIs is what is known of an axis beside its extent.
+type axisIs struct {
+	at, n int32 // dimensions of a group axis in unifier.dims, unknown if at is negative
+	from  int16 // argument that gave the extent, or one of the constants below
+	fixed bool  // a derived axis that is computed
+}
+
+// The sources of an extent other than an argument.
 const (
 	fromNowhere int16 = -1
 	fromCaller  int16 = -2
 	fromExtent  int16 = -3
 )
 
-type span struct{ start, n int }
-
-// dimsOf is the shape of a tensor argument.
-type dimsOf struct {
-	arg  *Arg
+// shapeOf is the shape of an argument: of an input, or of an output that is known
+// beforehand, whose numbers follow those of the inputs.
+type shapeOf struct {
+	arg  int16
 	dims []int64
 }
 
+// merged is a dimension of several axes.
 type merged struct {
-	shape int16
+	shape int16 // position in unifier.shape
 	dim   int16
 }
+
+// given says which arguments and which axes an operation is unified from, a bit for
+// each.
+type given struct{ args, axes uint64 }
+
+// matching says how shapes give the extents of axes: in which order they are walked
+// and what each of their dimensions does. It depends on what is given, and on no
+// extent, so that an operation keeps it.
+type matching struct {
+	given given
+	order []argMatch
+	stuck bool // the ranks of some groups cannot be told apart
+	rest  bool // finish has work
+}
+
+type argMatch struct {
+	shape int16   // position in unifier.shape
+	plain int     // dimensions that are no group
+	known []uint8 // groups whose ranks are known by then
+	open  bool    // there is one group whose rank is not
+	dims  []dimMatch
+}
+
+type dimMatch struct {
+	do   uint8
+	axis uint8
+}
+
+// What a dimension does.
+const (
+	setExtent uint8 = iota
+	sameExtent
+	setDims // of a group
+	sameDims
+	mergeAxes
+)
 
 // begin starts a call of op.
 func (u *unifier) begin(op *Op) {
 	n := len(op.Axes)
 	u.op = op
 	u.size = grow(u.size, n)
-	u.from = grow(u.from, n)
-	u.group = grow(u.group, n)
-	u.fixed = grow(u.fixed, n)
+	u.axes = grow(u.axes, n)
 	for i := range n {
 		u.size[i] = -1
-		u.from[i] = fromNowhere
-		u.group[i] = span{-1, 0}
-		u.fixed[i] = false
+		u.axes[i] = axisIs{at: -1, from: fromNowhere}
 	}
 	u.dims, u.shape, u.merge = u.dims[:0], u.shape[:0], u.merge[:0]
+	u.given = given{}
 }
 
 // grow returns s with length n; its elements are undefined.
@@ -65,9 +106,22 @@ func grow[E any](s []E, n int) []E {
 	return s[:n]
 }
 
-// tensor adds the shape of an argument. dims is not kept beyond solve.
-func (u *unifier) tensor(arg *Arg, dims []int64) {
-	u.shape = append(u.shape, dimsOf{arg, dims})
+// argument adds the shape of an argument: of an input, or by a number after theirs
+// of an output. dims is not kept beyond solve.
+func (u *unifier) argument(i int, dims []int64) {
+	u.shape = append(u.shape, shapeOf{int16(i), dims})
+	u.given.args |= 1 << i
+}
+
+// arg returns what was declared of the argument that a shape is of.
+func (u *unifier) arg(s *shapeOf) *Arg { return u.op.argument(int(s.arg)) }
+
+// argument returns an input, or by a number after theirs an output.
+func (op *Op) argument(i int) *Arg {
+	if n := len(op.Ins); i >= n {
+		return &op.Outs[i-n]
+	}
+	return &op.Ins[i]
 }
 
 // axis sets the extent of a plain axis that the caller gives.
@@ -75,7 +129,8 @@ func (u *unifier) axis(a int, n int64) *refusal {
 	if n < 0 {
 		return &refusal{ErrShape, fmt.Sprintf("axis %s is %d, must not be negative", u.op.Axes[a].Name, n)}
 	}
-	u.size[a], u.from[a] = n, fromCaller
+	u.size[a], u.axes[a].from = n, fromCaller
+	u.given.axes |= 1 << a
 	return nil
 }
 
@@ -86,109 +141,155 @@ func (u *unifier) groupAxis(a int, dims []int64) *refusal {
 			return &refusal{ErrShape, fmt.Sprintf("axis %s is %v, must not be negative", u.op.Axes[a].Name, dims)}
 		}
 	}
+	u.given.axes |= 1 << a
 	return u.setGroup(a, dims, fromCaller)
 }
 
 // solve finds every extent, or says what does not fit.
 func (u *unifier) solve() *refusal {
-	u.done = grow(u.done, len(u.shape))
-	clear(u.done)
-	for left := len(u.shape); left > 0; {
-		before := left
-		for i := range u.shape {
-			if u.done[i] || !u.matchable(u.shape[i].arg) {
-				continue
-			}
-			if err := u.match(int16(i)); err != nil {
-				return err
-			}
-			u.done[i] = true
-			left--
-		}
-		if left == before {
-			return u.ambiguous()
+	m := u.matching()
+	for i := range m.order {
+		if err := u.match(&m.order[i]); err != nil {
+			return err
 		}
 	}
-	return u.finish()
+	switch {
+	case m.stuck:
+		return u.ambiguous()
+	case m.rest:
+		return u.finish()
+	}
+	return nil
 }
 
-// matchable reports whether at most one group in the shape has an unknown rank.
-func (u *unifier) matchable(arg *Arg) bool {
-	unknown := 0
-	for _, d := range arg.Shape {
-		if u.isGroup(d) && u.group[d[0]].start < 0 {
-			unknown++
+// matching returns how the shapes are matched.
+func (u *unifier) matching() *matching {
+	made := (*[]*matching)(atomic.LoadPointer(&u.op.matchings))
+	if made != nil {
+		for _, m := range *made {
+			if m.given == u.given {
+				return m
+			}
 		}
 	}
-	return unknown <= 1
+	m := u.newMatching()
+	more := []*matching{m}
+	if made != nil {
+		more = append(more, *made...)
+	}
+	// Of two that are made at once one is forgotten, and made again.
+	atomic.CompareAndSwapPointer(&u.op.matchings, unsafe.Pointer(made), unsafe.Pointer(&more))
+	return m
+}
+
+// newMatching finds out how the shapes are matched: each as soon as at most one of
+// its groups is of a rank that those before it do not give.
+func (u *unifier) newMatching() *matching {
+	m := &matching{given: u.given}
+	known := u.given.axes
+	done := make([]bool, len(u.shape))
+	for progress := true; progress; {
+		progress = false
+		for i := range u.shape {
+			if done[i] {
+				continue
+			}
+			if next, ok := u.matchOf(int16(i), known); ok {
+				for _, d := range next.dims {
+					if d.do == setExtent || d.do == setDims {
+						known |= 1 << d.axis
+					}
+					m.rest = m.rest || d.do == mergeAxes
+				}
+				m.order = append(m.order, next)
+				done[i], progress = true, true
+			}
+		}
+	}
+	m.stuck = slices.Contains(done, false)
+	for a := range u.op.Axes {
+		axis := &u.op.Axes[a]
+		m.rest = m.rest || axis.Extent != nil || axis.Chunk != 0 || known&(1<<a) == 0
+	}
+	return m
+}
+
+// matchOf returns how a shape is matched once some axes are known. It cannot be
+// while more than one of its groups is not.
+func (u *unifier) matchOf(i int16, known uint64) (argMatch, bool) {
+	m := argMatch{shape: i}
+	unknown := 0
+	for _, d := range u.arg(&u.shape[i]).Shape {
+		if len(d) != 1 {
+			m.plain++
+			m.dims = append(m.dims, dimMatch{do: mergeAxes})
+			continue
+		}
+		a := d[0]
+		isGroup, isKnown := u.op.Axes[a].Group, known&(1<<a) != 0
+		do := setExtent
+		switch {
+		case isGroup && isKnown:
+			do = sameDims
+			m.known = append(m.known, a)
+		case isGroup:
+			do = setDims
+			unknown++
+		case isKnown:
+			do = sameExtent
+			m.plain++
+		default:
+			m.plain++
+		}
+		m.dims = append(m.dims, dimMatch{do, a})
+		if !isGroup {
+			known |= 1 << a
+		}
+	}
+	m.open = unknown == 1
+	return m, unknown <= 1
 }
 
 func (u *unifier) isGroup(d Dim) bool { return len(d) == 1 && u.op.Axes[d[0]].Group }
 
 // match walks one shape and sets or compares the extents of its axes.
-func (u *unifier) match(i int16) *refusal {
-	s := u.shape[i]
-	rest := len(s.dims) // dimensions of the group of unknown rank
-	open := false
-	for _, d := range s.arg.Shape {
-		switch {
-		case !u.isGroup(d):
-			rest--
-		case u.group[d[0]].start >= 0:
-			rest -= u.group[d[0]].n
-		default:
-			open = true
-		}
+func (u *unifier) match(m *argMatch) *refusal {
+	s := &u.shape[m.shape]
+	rest := len(s.dims) - m.plain // dimensions of the group of unknown rank
+	for _, a := range m.known {
+		rest -= int(u.axes[a].n)
 	}
-	if rest < 0 || rest > 0 && !open {
+	if rest < 0 || rest > 0 && !m.open {
 		return u.wrongRank(s)
 	}
 	at := 0
-	for j, d := range s.arg.Shape {
-		switch {
-		case u.isGroup(d):
-			n := rest
-			if g := u.group[d[0]]; g.start >= 0 {
-				n = g.n
-			}
-			if err := u.matchGroup(int(d[0]), s, at, n, i); err != nil {
+	for j, d := range m.dims {
+		switch d.do {
+		case setDims:
+			if err := u.setGroup(int(d.axis), s.dims[at:at+rest], s.arg); err != nil {
 				return err
 			}
-			at += n
+			at += rest
 			continue
-		case len(d) == 1:
-			if err := u.matchAxis(int(d[0]), s.dims[at], i); err != nil {
-				return err
+		case sameDims:
+			g := &u.axes[d.axis]
+			for k, n := range u.dims[g.at : g.at+g.n] {
+				if s.dims[at+k] != n {
+					return u.otherGroup(int(d.axis), s)
+				}
 			}
-		default:
-			u.merge = append(u.merge, merged{i, int16(j)})
+			at += int(g.n)
+			continue
+		case setExtent:
+			u.size[d.axis], u.axes[d.axis].from = s.dims[at], s.arg
+		case sameExtent:
+			if n := s.dims[at]; n != u.size[d.axis] {
+				return u.mismatch(int(d.axis), n, s)
+			}
+		case mergeAxes:
+			u.merge = append(u.merge, merged{m.shape, int16(j)})
 		}
 		at++
-	}
-	return nil
-}
-
-func (u *unifier) matchAxis(a int, n int64, i int16) *refusal {
-	if u.size[a] < 0 {
-		u.size[a], u.from[a] = n, i
-		return nil
-	}
-	if u.size[a] != n {
-		return u.mismatch(a, n, u.shape[i])
-	}
-	return nil
-}
-
-func (u *unifier) matchGroup(a int, s dimsOf, at, n int, i int16) *refusal {
-	g := u.group[a]
-	if g.start < 0 {
-		return u.setGroup(a, s.dims[at:at+n], i)
-	}
-	for k := range n {
-		if u.dims[g.start+k] != s.dims[at+k] {
-			return &refusal{ErrShape, fmt.Sprintf("%s has shape %v, axes %s%s are %v",
-				s.arg.Name, s.dims, u.op.Axes[a].Name, u.source(a), u.dims[g.start:g.start+g.n])}
-		}
 	}
 	return nil
 }
@@ -198,9 +299,9 @@ func (u *unifier) setGroup(a int, dims []int64, from int16) *refusal {
 	if !ok {
 		return &refusal{ErrShape, fmt.Sprintf("axes %s are %v: more elements than an int64 holds", u.op.Axes[a].Name, dims)}
 	}
-	u.group[a] = span{len(u.dims), len(dims)}
+	u.axes[a] = axisIs{at: int32(len(u.dims)), n: int32(len(dims)), from: from}
 	u.dims = append(u.dims, dims...)
-	u.size[a], u.from[a] = n, from
+	u.size[a] = n
 	return nil
 }
 
@@ -237,10 +338,11 @@ func (u *unifier) finish() *refusal {
 
 // solveMerged finds the one unknown axis of a dimension; it reports progress.
 func (u *unifier) solveMerged(m merged) (bool, *refusal) {
-	s := u.shape[m.shape]
+	s := &u.shape[m.shape]
+	arg := u.arg(s)
 	extent := u.extentOf(s, int(m.dim))
 	known, open := int64(1), -1
-	for _, a := range s.arg.Shape[m.dim] {
+	for _, a := range arg.Shape[m.dim] {
 		switch {
 		case u.size[a] >= 0:
 			known *= u.size[a]
@@ -258,29 +360,30 @@ func (u *unifier) solveMerged(m merged) (bool, *refusal) {
 		n = extent / known
 		if extent%known != 0 {
 			return false, &refusal{ErrShape, fmt.Sprintf("%s has a dimension %s of %d, not a multiple of %d",
-				s.arg.Name, u.dimName(s.arg.Shape[m.dim]), extent, known)}
+				arg.Name, u.dimName(arg.Shape[m.dim]), extent, known)}
 		}
 	}
-	u.size[open], u.from[open] = n, m.shape
+	u.size[open], u.axes[open].from = n, s.arg
 	return true, nil
 }
 
 func (u *unifier) checkMerged(m merged) *refusal {
-	s := u.shape[m.shape]
-	want, ok := u.product(s.arg.Shape[m.dim])
+	s := &u.shape[m.shape]
+	arg := u.arg(s)
+	want, ok := u.product(arg.Shape[m.dim])
 	if got := u.extentOf(s, int(m.dim)); !ok || got != want {
-		return &refusal{ErrShape, fmt.Sprintf("%s has a dimension %s of %d, the axes make it %d", s.arg.Name, u.dimName(s.arg.Shape[m.dim]), got, want)}
+		return &refusal{ErrShape, fmt.Sprintf("%s has a dimension %s of %d, the axes make it %d", arg.Name, u.dimName(arg.Shape[m.dim]), got, want)}
 	}
 	return nil
 }
 
 // extentOf returns the extent of the declared dimension dim of a shape whose
 // groups are all known.
-func (u *unifier) extentOf(s dimsOf, dim int) int64 {
+func (u *unifier) extentOf(s *shapeOf, dim int) int64 {
 	at := 0
-	for _, d := range s.arg.Shape[:dim] {
+	for _, d := range u.arg(s).Shape[:dim] {
 		if u.isGroup(d) {
-			at += u.group[d[0]].n
+			at += int(u.axes[d[0]].n)
 		} else {
 			at++
 		}
@@ -300,7 +403,7 @@ func (u *unifier) derive() (bool, *refusal) {
 			}
 			continue
 		}
-		if u.fixed[a] {
+		if u.axes[a].fixed {
 			continue
 		}
 		n, ok := int64(0), true
@@ -316,10 +419,10 @@ func (u *unifier) derive() (bool, *refusal) {
 			return false, u.notDerived(a, n)
 		}
 		if u.size[a] < 0 {
-			u.size[a], u.from[a] = n, fromExtent
+			u.size[a], u.axes[a].from = n, fromExtent
 			u.setDerivedGroup(a, n)
 		}
-		u.fixed[a] = true
+		u.axes[a].fixed = true
 		progress = true
 	}
 	return progress, nil
@@ -327,8 +430,8 @@ func (u *unifier) derive() (bool, *refusal) {
 
 // setDerivedGroup gives a derived group axis a single dimension.
 func (u *unifier) setDerivedGroup(a int, n int64) {
-	if u.op.Axes[a].Group && u.group[a].start < 0 {
-		u.group[a] = span{len(u.dims), 1}
+	if g := &u.axes[a]; u.op.Axes[a].Group && g.at < 0 {
+		g.at, g.n = int32(len(u.dims)), 1
 		u.dims = append(u.dims, n)
 	}
 }
@@ -362,12 +465,12 @@ func (u *unifier) product(axes []uint8) (int64, bool) {
 func (u *unifier) appendShape(dims []int64, arg *Arg) ([]int64, *refusal) {
 	for _, d := range arg.Shape {
 		if u.isGroup(d) {
-			g := u.group[d[0]]
-			if g.start < 0 {
+			g := &u.axes[d[0]]
+			if g.at < 0 {
 				dims = append(dims, u.size[d[0]])
 				continue
 			}
-			dims = append(dims, u.dims[g.start:g.start+g.n]...)
+			dims = append(dims, u.dims[g.at:g.at+g.n]...)
 			continue
 		}
 		n, ok := u.product(d)

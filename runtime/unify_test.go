@@ -46,7 +46,7 @@ func solveShapes(op *Op, shapes ...[]int64) ([]int64, *unifier, *refusal) {
 	u := &unifier{}
 	u.begin(op)
 	for i, s := range shapes {
-		u.tensor(&op.Ins[i], s)
+		u.argument(i, s)
 	}
 	if err := u.solve(); err != nil {
 		return nil, u, err
@@ -117,10 +117,10 @@ func TestUnifyDerivedAxes(t *testing.T) {
 		u.begin(op)
 		u.param = []Scalar{ScalarOf(stride)}
 		for i, s := range shapes {
-			u.tensor(&op.Ins[i], s)
+			u.argument(i, s)
 		}
 		if known != nil {
-			u.tensor(&op.Ins[2], known)
+			u.argument(2, known)
 		}
 		if err := u.solve(); err != nil {
 			return nil, u, err

@@ -8,13 +8,25 @@ import (
 // This file says in words what the unifier found.
 
 // mismatch says that an axis of s differs from what is known.
-func (u *unifier) mismatch(a int, n int64, s dimsOf) *refusal {
-	name := u.op.Axes[a].Name
+func (u *unifier) mismatch(a int, n int64, s *shapeOf) *refusal {
+	name, arg := u.op.Axes[a].Name, u.arg(s).Name
 	if len(s.dims) == 1 {
-		return &refusal{ErrShape, fmt.Sprintf("%s has %d elements, axis %s%s is %d", s.arg.Name, n, name, u.source(a), u.size[a])}
+		return &refusal{ErrShape, fmt.Sprintf("%s has %d elements, axis %s%s is %d", arg, n, name, u.source(a), u.size[a])}
 	}
 	return &refusal{ErrShape, fmt.Sprintf("axis %s of %s is %d, axis %s%s is %d (%s has shape %v)",
-		name, s.arg.Name, n, name, u.source(a), u.size[a], s.arg.Name, s.dims)}
+		name, arg, n, name, u.source(a), u.size[a], arg, s.dims)}
+}
+
+// otherGroup says that the dimensions of a group in s differ from what is known.
+func (u *unifier) otherGroup(a int, s *shapeOf) *refusal {
+	return &refusal{ErrShape, fmt.Sprintf("%s has shape %v, axes %s%s are %v",
+		u.arg(s).Name, s.dims, u.op.Axes[a].Name, u.source(a), u.dimsOf(a))}
+}
+
+// dimsOf returns the dimensions of a group axis that is known.
+func (u *unifier) dimsOf(a int) []int64 {
+	g := &u.axes[a]
+	return u.dims[g.at : g.at+g.n]
 }
 
 // notDerived says that an input has another extent than the one computed.
@@ -23,12 +35,12 @@ func (u *unifier) notDerived(a int, n int64) *refusal {
 		u.op.Axes[a].Name, u.source(a), u.size[a], n, u.inputs(), u.params())}
 }
 
-func (u *unifier) wrongRank(s dimsOf) *refusal {
-	text := fmt.Sprintf("%s has shape %v, want %q", s.arg.Name, s.dims, u.declared(s.arg))
-	for _, d := range s.arg.Shape {
-		if u.isGroup(d) && u.group[d[0]].start >= 0 {
-			g := u.group[d[0]]
-			text += fmt.Sprintf(", %s%s is %v", u.dimName(d), u.source(int(d[0])), u.dims[g.start:g.start+g.n])
+func (u *unifier) wrongRank(s *shapeOf) *refusal {
+	arg := u.arg(s)
+	text := fmt.Sprintf("%s has shape %v, want %q", arg.Name, s.dims, u.declared(arg))
+	for _, d := range arg.Shape {
+		if a := int(d[0]); u.isGroup(d) && u.axes[a].at >= 0 {
+			text += fmt.Sprintf(", %s%s is %v", u.dimName(d), u.source(a), u.dimsOf(a))
 		}
 	}
 	return &refusal{ErrShape, text}
@@ -40,9 +52,9 @@ func (u *unifier) ambiguous() *refusal {
 
 // source names the tensor that gave the extent of axis a.
 func (u *unifier) source(a int) string {
-	switch from := u.from[a]; {
+	switch from := u.axes[a].from; {
 	case from >= 0:
-		return " of " + u.shape[from].arg.Name
+		return " of " + u.op.argument(int(from)).Name
 	case from == fromCaller:
 		return " as given"
 	}
@@ -51,8 +63,8 @@ func (u *unifier) source(a int) string {
 
 func (u *unifier) inputs() string {
 	parts := make([]string, len(u.shape))
-	for i, s := range u.shape {
-		parts[i] = fmt.Sprintf("%s %v", s.arg.Name, s.dims)
+	for i := range u.shape {
+		parts[i] = fmt.Sprintf("%s %v", u.arg(&u.shape[i]).Name, u.shape[i].dims)
 	}
 	return strings.Join(parts, ", ")
 }

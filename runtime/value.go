@@ -17,26 +17,30 @@ const (
 
 // buffer is memory that one or more values share: a tensor, its sub-views and
 // its versions. A buffer of pending values has no block until its run is
-// submitted, and then only if it outlives the run.
+// submitted, and then only if it outlives the run. What every recorded call
+// touches comes first and fits a cache line.
 type buffer struct {
 	lease
-	refs   int32  // values and runs
-	bytes  int64  // logical size
+	refs  int32 // values and runs
+	slot  int32 // the buffer's slot in the run that looked last, slotRun
+	bytes int64 // logical size
+
+	slotRun uint64
+	next    *buffer // free list
+
 	user   uint64 // sequence number of the last submitted program that uses it
 	writer *run   // submitted run, not yet complete, that writes it last
-	host   int32  // copies from it to the host going on; -1: one to it
 
-	// While runs that use the buffer are being recorded, what else changes it
-	// is noted, so that they can tell that their inputs are not what they were.
+	// While runs that use the memory of the buffer are being recorded, what else
+	// changes it is noted, so that they can tell that their inputs are not what they
+	// were.
 	open int32
+	host int32 // copies from it to the host going on; -1: one to it
 	log  []change
 	// Runs that are being recorded and have recorded an in-place write to it.
 	updaters []*run
 
-	// The slot of the buffer in the run that looked last.
-	slotRun uint64
-	slot    int32
-	next    *buffer // free list
+	_ [8]byte // to two cache lines
 }
 
 // change is a range of bytes that was written.
@@ -52,41 +56,42 @@ func (b *buffer) note(off, end int64) {
 }
 
 // value is what a Handle points to. All fields are guarded by Device.mu, except
-// dev, which never changes.
+// dev, which never changes. What every recorded call touches comes first and fits
+// two cache lines, with the dimensions of most tensors.
 type value struct {
 	dev   *Device
-	gen   uint32 // of the valid handles
-	state state
-	dtype DType
-	rank  uint8
-	pins  int32 // runs that use the value
 	buf   *buffer
 	off   int64 // bytes into the buffer
 	count int64 // elements
-	dims  [MaxRank]int64
+	run   *run  // the run that computes it, until that is complete
 
-	run  *run  // the run that computes it, until that is complete
-	own  int32 // its node in that run, -1 before its first use
-	keep bool  // it becomes resident when run is complete
-	open bool  // it has valid handles, which count as a pin
+	gen   uint32 // of the valid handles
+	pins  int32  // runs that use the value
+	own   int32  // its node in the run that computes it, -1 before its first use
+	node  int32  // its node in the run that looked last, if that is another: nodeRun
+	state state
+	dtype DType
+	rank  uint8
+	keep  bool // it becomes resident when run is complete
+	open  bool // it has valid handles, which count as a pin
 
 	constant bool // for the gradient, see StopGradient
 
 	// A part of the run that wrote a resident tensor in place has run.
 	committed bool
+	before    state // see replacer
+
+	nodeRun uint64
+	next    *value // free list
+	dims    [MaxRank]int64
 
 	// A replaced value comes back if the run that replaced it fails.
 	replacer *run
 	rec      int32 // the record that did it
-	before   state
 
 	err error // why it is poisoned, or of its batch that failed
 
-	// The node of the value in the run that looked last, if that is not the
-	// run that computes it.
-	nodeRun uint64
-	node    int32
-	next    *value // free list
+	_ [16]byte // to three cache lines
 }
 
 func (v *value) shape() []int64 { return v.dims[:v.rank] }
@@ -158,7 +163,10 @@ func (s *slab) newValue() *value {
 func (s *slab) freeValue(v *value) {
 	v.gen++
 	v.state = stateFree
-	v.buf, v.run, v.replacer, v.err = nil, nil, nil, nil
+	v.buf, v.run = nil, nil
+	if v.replacer != nil || v.err != nil {
+		v.replacer, v.err = nil, nil
+	}
 	v.keep, v.open, v.committed, v.constant = false, false, false, false
 	v.nodeRun = 0
 	v.next, s.values = s.values, v
@@ -179,8 +187,12 @@ func (s *slab) newBuffer() *buffer {
 }
 
 func (s *slab) freeBuffer(b *buffer) {
-	*b = buffer{next: s.buffers, log: b.log[:0], updaters: b.updaters[:0]}
-	s.buffers = b
+	if b.block == nil { // what is for memory that others may use was never set
+		b.bytes, b.slotRun = 0, 0
+	} else {
+		*b = buffer{log: b.log[:0], updaters: b.updaters[:0]}
+	}
+	b.next, s.buffers = s.buffers, b
 }
 
 // closeHandle makes all handles of v stale and recycles it as soon as nothing

@@ -11,9 +11,12 @@ import (
 // parameter block, one the fault word.
 const maxSlots = 31
 
-// maxNames is how many parameters and how many axes a kernel can have: op
-// descriptors count them in a byte.
-const maxNames = 255
+// What an op's descriptor can hold: it numbers parameters by bytes, and the runtime
+// keeps a bit for each axis.
+const (
+	maxParams = 255
+	maxAxes   = 64
+)
 
 // instance builds the Program of a spec for one choice of statics and types.
 type instance struct {
@@ -325,10 +328,10 @@ func (in *instance) checkLimits() {
 			"%s binds %d buffers: %d inputs, %d outputs, %sthe parameter block and the fault word; at most %d are possible",
 			p.Name, n, len(p.Ins), len(p.Outs), text, maxSlots)
 	}
-	if n := len(p.Params); n > maxNames {
-		in.list.Add(in.u.spec.Pos(), "%s has %d parameters, at most %d are possible", p.Name, n, maxNames)
+	if n := len(p.Params); n > maxParams {
+		in.list.Add(in.u.spec.Pos(), "%s has %d parameters, at most %d are possible", p.Name, n, maxParams)
 	}
-	if n := len(p.Axes); n > maxNames {
-		in.list.Add(in.u.spec.Pos(), "%s has %d axes, at most %d are possible", p.Name, n, maxNames)
+	if n := len(p.Axes); n > maxAxes {
+		in.list.Add(in.u.spec.Pos(), "%s has %d axes, at most %d are possible", p.Name, n, maxAxes)
 	}
 }
