@@ -62,11 +62,9 @@ func (b *Batch) append(r *run, q *request) (int32, *Error) {
 		count, _ := product(dims)
 		r.args = append(r.args, r.newResult(t, dims, count, at))
 	}
-	for i := range op.Ins {
-		if op.Ins[i].InOut {
-			r.args = append(r.args, r.replace(q.ins[i], at))
-			rec.nNew++
-		}
+	for _, i := range op.facts().inouts {
+		r.args = append(r.args, r.replace(q.ins[i], at))
+		rec.nNew++
 	}
 	if !q.start.IsZero() {
 		r.noteCall(at, q.start)
@@ -193,12 +191,10 @@ func fits(name string, dims []int64, t DType) *refusal {
 
 // checkAlias refuses a call that updates the same memory twice.
 func (r *run) checkAlias(q *request) *Error {
-	for i := range q.op.Ins {
-		if !q.op.Ins[i].InOut {
-			continue
-		}
-		for j := range q.op.Ins[:i] {
-			if q.op.Ins[j].InOut && r.nodes[q.ins[i]].v.overlaps(r.nodes[q.ins[j]].v) {
+	inouts := q.op.facts().inouts
+	for n, i := range inouts {
+		for _, j := range inouts[:n] {
+			if r.nodes[q.ins[i]].v.overlaps(r.nodes[q.ins[j]].v) {
 				return opError(q.op.Name, ErrAlias, "%s and %s are both updated and overlap in memory", q.op.Ins[j].Name, q.op.Ins[i].Name)
 			}
 		}
@@ -209,13 +205,10 @@ func (r *run) checkAlias(q *request) *Error {
 // separate records a copy of each input that shares memory with one that the
 // call updates, and gives the copy to the call: all reads see the old values.
 func (b *Batch) separate(r *run, q *request) {
-	for i := range q.op.Ins {
-		if !q.op.Ins[i].InOut {
-			continue
-		}
+	for _, i := range q.op.facts().inouts {
 		for j := range q.op.Ins {
 			a, u := r.nodes[q.ins[j]].v, r.nodes[q.ins[i]].v
-			if j != i && a.overlaps(u) {
+			if j != int(i) && a.overlaps(u) {
 				q.ins[j] = r.recordCopy(q.ins[j], q.site)
 			}
 		}

@@ -184,10 +184,7 @@ func (c *Call) freeAxes() *refusal {
 	b := c.b
 	b.unify.begin(c.op)
 	given, start := 0, int32(0)
-	for a := range c.op.Axes {
-		if !c.op.Axes[a].Free {
-			continue
-		}
+	for _, a := range c.op.facts().free {
 		if given == len(b.frees) {
 			return &refusal{ErrShape, fmt.Sprintf("axis %s is not given", c.op.Axes[a].Name)}
 		}
@@ -195,7 +192,7 @@ func (c *Call) freeAxes() *refusal {
 		given++
 		dims := b.free[start:end]
 		start = end
-		if err := c.freeAxis(a, dims); err != nil {
+		if err := c.freeAxis(int(a), dims); err != nil {
 			return err
 		}
 	}

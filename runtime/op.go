@@ -1,6 +1,9 @@
 package runtime
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // DType is the element type of a tensor.
 type DType uint8
@@ -42,7 +45,41 @@ type Op struct {
 	// is used more than once.
 	Accumulate *Op
 
-	matchings unsafe.Pointer // *[]*matching: those made so far, see unifier
+	found unsafe.Pointer // *facts
+}
+
+// facts are what was found out about an op once, so that not every call does. They
+// do not change: what is found later makes new ones.
+type facts struct {
+	free      []uint8 // axes that the caller gives
+	inouts    []uint8
+	matchings []*matching // those made so far, see unifier
+}
+
+// facts returns what is known of the op.
+func (op *Op) facts() *facts {
+	if f := (*facts)(atomic.LoadPointer(&op.found)); f != nil {
+		return f
+	}
+	f := &facts{}
+	for a := range op.Axes {
+		if op.Axes[a].Free {
+			f.free = append(f.free, uint8(a))
+		}
+	}
+	for i := range op.Ins {
+		if op.Ins[i].InOut {
+			f.inouts = append(f.inouts, uint8(i))
+		}
+	}
+	op.learn(nil, f)
+	return f
+}
+
+// learn puts new facts in the place of old ones. Of what is found twice at once one
+// is forgotten, and found again.
+func (op *Op) learn(old, f *facts) {
+	atomic.CompareAndSwapPointer(&op.found, unsafe.Pointer(old), unsafe.Pointer(f))
 }
 
 // Named returns the op under another name, for errors.

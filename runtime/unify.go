@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"sync/atomic"
-	"unsafe"
 )
 
 // unifier finds the extents of an operation's axes from the shapes of its
@@ -164,21 +162,15 @@ func (u *unifier) solve() *refusal {
 
 // matching returns how the shapes are matched.
 func (u *unifier) matching() *matching {
-	made := (*[]*matching)(atomic.LoadPointer(&u.op.matchings))
-	if made != nil {
-		for _, m := range *made {
-			if m.given == u.given {
-				return m
-			}
+	known := u.op.facts()
+	for _, m := range known.matchings {
+		if m.given == u.given {
+			return m
 		}
 	}
-	m := u.newMatching()
-	more := []*matching{m}
-	if made != nil {
-		more = append(more, *made...)
-	}
-	// Of two that are made at once one is forgotten, and made again.
-	atomic.CompareAndSwapPointer(&u.op.matchings, unsafe.Pointer(made), unsafe.Pointer(&more))
+	m, more := u.newMatching(), *known
+	more.matchings = append(slices.Clip(known.matchings), m)
+	u.op.learn(known, &more)
 	return m
 }
 
