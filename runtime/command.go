@@ -21,9 +21,6 @@ func (p *planner) kernelCommand(s *step, v *Variant, k *Kernel, temps int32) (ba
 	if p.r.d.cuda {
 		launch = p.launchCUDA
 	}
-	if !launch(&c, s, k) {
-		return backend.Command{}, false
-	}
 	for _, b := range k.Buffers {
 		switch t := int32(b.Tensor); {
 		case t >= s.nIn+s.nOut:
@@ -33,6 +30,9 @@ func (p *planner) kernelCommand(s *step, v *Variant, k *Kernel, temps int32) (ba
 		default:
 			c.Bufs = append(c.Bufs, p.buf(s, t))
 		}
+	}
+	if !launch(&c, s, k) {
+		return backend.Command{}, false
 	}
 	p.block(&c, s, k)
 	return c, true
@@ -54,7 +54,11 @@ var maxBlocks = [3]int64{math.MaxInt32, math.MaxUint16, math.MaxUint16}
 // launchCUDA says how a CUDA kernel runs; false if its grid has no blocks.
 func (p *planner) launchCUDA(c *backend.Command, s *step, k *Kernel) bool {
 	c.Source, c.Grid, c.Threads = s.op.CUDA, [3]int64{1, 1, 1}, k.GPU.Threads
-	for i, d := range k.GPU.Grid {
+	grid := k.GPU.Grid
+	if w := k.Wide; w != nil && p.wide(c, s, w) {
+		c.Name, c.Threads, grid = w.Symbol, p.threads(s, w), w.Grid
+	}
+	for i, d := range grid {
 		extent, ok := p.extent(s, d.Axes)
 		c.Grid[i] = ceilDiv(extent, max(d.Tile, 1))
 		switch {
@@ -72,6 +76,31 @@ func (p *planner) launchCUDA(c *backend.Command, s *step, k *Kernel) bool {
 		}
 	}
 	return true
+}
+
+// wide reports whether the tensors of a step allow the wide form of its kernel. The
+// memory of every slot begins at a multiple of 16 bytes.
+func (p *planner) wide(c *backend.Command, s *step, w *WideLaunch) bool {
+	for _, slot := range w.Aligned {
+		if c.Bufs[slot].Off%16 != 0 {
+			return false
+		}
+	}
+	for _, d := range w.Multiple {
+		if n, ok := p.extent(s, d.Axes); !ok || n%d.Tile != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// threads returns how many threads a group of the wide form has.
+func (p *planner) threads(s *step, w *WideLaunch) int {
+	if len(w.Row.Axes) == 0 {
+		return w.Threads
+	}
+	n, _ := p.extent(s, w.Row.Axes)
+	return int(min(max(ceilDiv(n, w.Row.Tile*32)*32, 32), int64(w.Threads)))
 }
 
 // wanted reports whether a tensor of a step needs memory: a lazy output that

@@ -175,6 +175,7 @@ type Kernel struct {
 	BlockBytes int
 	CPU        CPULaunch
 	GPU        GPULaunch
+	Wide       *WideLaunch // nil without a wide form
 	Flops      []Term // float operations, an intrinsic counting as one: the sum of the terms
 	// C is the generated C function, nil without cgo. Its signature is
 	// void (const kg_call *, int64_t lo, int64_t hi).
@@ -257,6 +258,19 @@ type GridDim struct {
 type GPULaunch struct {
 	Grid    []GridDim // at most three, fastest first
 	Threads int
+}
+
+// WideLaunch is the form of a GPU kernel that reads and writes 16 bytes at a time, for
+// tensors that allow it.
+type WideLaunch struct {
+	Symbol string
+	GPULaunch
+	// Row is the product of some axes of which each thread of a group gets Tile at
+	// most: a group has a multiple of 32 threads, at most Threads. Without axes it has
+	// all of those.
+	Row      GridDim
+	Aligned  []uint8   // slots of buffers that must begin at a multiple of 16 bytes
+	Multiple []GridDim // products of axes that must be multiples of Tile
 }
 
 // Grad says how the gradient of an Op is computed: by which op, from what.

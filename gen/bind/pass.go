@@ -118,6 +118,10 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		if err != nil {
 			r.unlowered(MSL, err)
 		}
+		wk, err := simt.LowerWide(pl, k, sym, block)
+		if err != nil {
+			r.unlowered(MSL, err)
+		}
 		fields := block.Layout()
 		if vk != nil {
 			vk.Func.Fields, vk.Func.Doc = fields, describe(k)
@@ -128,11 +132,13 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		if sk != nil {
 			sk.Func.Fields, sk.Func.Doc = fields, describe(k)
 			out.Guarded, out.Faults = sk.Func.Guarded, faults(sk.Func)
-			out.GPU = GPULaunch{Threads: sk.Threads}
-			for _, d := range sk.Grid {
-				out.GPU.Grid = append(out.GPU.Grid, GridDim{x.of(d.Axes), d.Tile})
-			}
+			out.GPU = gpuLaunch(x, sk)
 			r.MSL = append(r.MSL, sk.Func)
+		}
+		if wk != nil {
+			wk.Func.Fields, wk.Func.Doc = fields, describeWide(k)
+			out.Wide = wideLaunch(x, k, wk)
+			r.MSL = append(r.MSL, wk.Func)
 		}
 		for _, term := range k.Flops() {
 			out.Flops = append(out.Flops, Term{term.Coef, x.of(term.Axes)})
@@ -154,6 +160,9 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 			}
 			if sk != nil {
 				sk.Func.Buffers[i].Arg = int(n)
+			}
+			if wk != nil {
+				wk.Func.Buffers[i].Arg = int(n)
 			}
 			out.Buffers = append(out.Buffers, b)
 		}
@@ -207,6 +216,35 @@ func grid(x *index, dims []vec.Dim) []GridDim {
 		g = append(g, GridDim{x.of(d.Axes), d.Tile})
 	}
 	return g
+}
+
+func gpuLaunch(x *index, k *simt.Kernel) GPULaunch {
+	g := GPULaunch{Threads: k.Threads}
+	for _, d := range k.Grid {
+		g.Grid = append(g.Grid, GridDim{x.of(d.Axes), d.Tile})
+	}
+	return g
+}
+
+func wideLaunch(x *index, of *plan.Kernel, k *simt.Kernel) *WideLaunch {
+	w := &WideLaunch{Symbol: k.Func.Symbol, GPULaunch: gpuLaunch(x, k)}
+	if len(k.Row) > 0 {
+		w.Row = GridDim{x.of(k.Row), k.PerThread}
+	}
+	for slot, t := range lower.Tensors(of) {
+		if slices.Contains(k.Aligned, t) {
+			w.Aligned = append(w.Aligned, uint8(slot))
+		}
+	}
+	for _, d := range k.Multiple {
+		w.Multiple = append(w.Multiple, GridDim{x.of(d.Axes), d.Tile})
+	}
+	return w
+}
+
+// describeWide says the same of the wide form of k.
+func describeWide(k *plan.Kernel) string {
+	return strings.TrimSuffix(describe(k), ".") + ", 16 bytes at a time."
 }
 
 // describe says in a line what k does.

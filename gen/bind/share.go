@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kernelgen/kgen/gen/ir"
+	"github.com/kernelgen/kgen/gen/lower/simt"
 )
 
 // Share lets equal kernels of the given ops, which are those of one spec, be one
@@ -17,23 +18,32 @@ func Share(ops []*Result) {
 			continue // without both forms there is nothing to compare
 		}
 		for k := range r.Kernels {
-			k.Symbol = r.share(first, k.Symbol)
+			r.share(first, k)
 		}
 	}
 }
 
-// share returns the symbol of the first function that equals the one named
-// symbol, which it drops when it is another one.
-func (r *Result) share(first map[string]string, symbol string) string {
-	c, msl := find(r.C, symbol), find(r.MSL, symbol)
+// share gives k the symbol of the first kernel whose functions equal its own, which it
+// drops when there is one.
+func (r *Result) share(first map[string]string, k *Kernel) {
+	c, msl := find(r.C, k.Symbol), find(r.MSL, k.Symbol)
 	key := ir.Key(r.C[c]) + ir.Key(r.MSL[msl])
-	if same, ok := first[key]; ok {
-		r.C = slices.Delete(r.C, c, c+1)
-		r.MSL = slices.Delete(r.MSL, msl, msl+1)
-		return same
+	forms := 1
+	if k.Wide != nil { // its function comes next
+		key += ir.Key(r.MSL[msl+1])
+		forms = 2
 	}
-	first[key] = symbol
-	return symbol
+	same, ok := first[key]
+	if !ok {
+		first[key] = k.Symbol
+		return
+	}
+	r.C = slices.Delete(r.C, c, c+1)
+	r.MSL = slices.Delete(r.MSL, msl, msl+forms)
+	k.Symbol = same
+	if k.Wide != nil {
+		k.Wide.Symbol = same + simt.WideSuffix
+	}
 }
 
 // ShareC names the C functions of the given ops, which are those of the specs

@@ -52,7 +52,7 @@ var foldNames = [...]string{"sum", "prod", "min", "max", "any", "all"}
 
 func (f Fold) String() string { return foldNames[f] }
 
-var idNames = [...]string{"item_lo", "item_hi", "group_x", "group_y", "group_z", "thread", "lane", "simdgroup"}
+var idNames = [...]string{"item_lo", "item_hi", "group_x", "group_y", "group_z", "thread", "lane", "simdgroup", "threads"}
 
 func (id ID) String() string { return idNames[id] }
 
@@ -100,6 +100,10 @@ func (w *writer) stmt(s Stmt) {
 		w.line("repeat %s[%s] rows %s apart [%s][%s] = %s", s.B.Name, text(s.Off), text(s.LD), text(s.Rows), text(s.Cols), text(s.X))
 	case *Put:
 		w.line("put %s[%s]%s = %s", s.A.Name, text(s.I), lanes(nil, s.N), text(s.X))
+	case *LoadRun:
+		w.line("load run %s[%s] of %d = %s", s.A.Name, text(s.At), s.N, text(s.X))
+	case *StoreRun:
+		w.line("store run %s[%s] of %d = %s[%s]", s.B.Name, text(s.Off), s.N, s.A.Name, text(s.At))
 	case *Barrier:
 		w.line("barrier")
 	case *Fault:

@@ -117,8 +117,8 @@ const (
 type ID uint8
 
 // The positions: VEC items are numbered from ItemLo to ItemHi; SIMT threads
-// know their group (three dimensions), their index in it, their lane and their
-// SIMD group.
+// know their group (three dimensions), their index in it, their lane, their SIMD
+// group and how many threads the group has.
 const (
 	ItemLo ID = iota
 	ItemHi
@@ -128,6 +128,7 @@ const (
 	Thread
 	Lane
 	SIMDGroup
+	Threads
 )
 
 // Fold is an operation across the lanes of a vector or of a SIMD group.
@@ -314,6 +315,24 @@ type (
 		X Expr
 		N Expr
 	}
+	// LoadRun puts N consecutive elements into a private Array from At on (SIMT): those
+	// of the buffer of X from its offset on, which lie at a multiple of 16 bytes. Where
+	// X.If does not hold they are zero.
+	LoadRun struct {
+		A  *Array
+		At Expr
+		X  *Load
+		N  int64
+	}
+	// StoreRun writes the N elements of a private Array, rounded to the buffer's type,
+	// from element offset Off on, which lies at a multiple of 16 bytes (SIMT).
+	StoreRun struct {
+		B   *Buffer
+		Off Expr
+		A   *Array
+		At  Expr
+		N   int64
+	}
 	// Barrier waits for all threads of the group and orders their shared arrays,
 	// and with Device their buffers too.
 	Barrier struct{ Device bool }
@@ -381,6 +400,8 @@ func (*Store) stmt()         {}
 func (*Move) stmt()          {}
 func (*Repeat) stmt()        {}
 func (*Put) stmt()           {}
+func (*LoadRun) stmt()       {}
+func (*StoreRun) stmt()      {}
 func (*Barrier) stmt()       {}
 func (*Fault) stmt()         {}
 func (*Multiply) stmt()      {}

@@ -52,6 +52,10 @@ func Exprs(s Stmt) []Expr {
 		return present(s.Off, s.LD, s.X, s.Rows, s.Cols)
 	case *Put:
 		return present(s.I, s.X, s.N)
+	case *LoadRun:
+		return present(s.At, s.X)
+	case *StoreRun:
+		return present(s.Off, s.At)
 	case *Fault:
 		return present(s.Pos, s.Value, s.Bound)
 	case *Multiply:

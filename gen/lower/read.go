@@ -39,6 +39,41 @@ func (b *Builder) read(e *expr.Read) ir.Expr {
 	return asKind(x, e.K)
 }
 
+// RunLoad is the load of the elements that a read names along axis a, from first on,
+// which lie side by side (see Contiguous).
+func (b *Builder) RunLoad(e *expr.Read, a *expr.Axis, first ir.Expr) *ir.Load {
+	load := &ir.Load{B: b.bufs[e.T]}
+	var body []ir.Stmt
+	b.In(&body, func() {
+		b.BindLanes(a, first, nil)
+		idx := e.Idx
+		if idx == nil {
+			idx = ownIndex(e.T.Axes)
+		} else {
+			idx = b.guard(load, e)
+		}
+		b.place(load, e.T, idx)
+	})
+	b.Emit(body...)
+	return load
+}
+
+// Contiguous reports whether the elements that a read names along axis a lie side by
+// side, and what stands for one that is outside is zero.
+func Contiguous(e *expr.Read, a *expr.Axis) bool {
+	n := len(e.T.Axes)
+	if n == 0 || e.T.Axes[n-1] != a || slices.Contains(e.T.Axes[:n-1], a) {
+		return false
+	}
+	if e.Idx == nil {
+		return true
+	}
+	last, ok := e.Idx[n-1].(*expr.Index)
+	others := slices.ContainsFunc(e.Idx[:n-1], func(x expr.Expr) bool { return expr.Uses(x, a) })
+	fill := e.T.Fill != nil && (e.T.Fill.F != 0 || e.T.Fill.I != 0)
+	return ok && last.A == a && !others && !fill
+}
+
 func ownIndex(axes []*expr.Axis) []expr.Expr {
 	idx := make([]expr.Expr, len(axes))
 	for i, a := range axes {

@@ -91,6 +91,7 @@ var addOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          celementwise.AddF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: addF32Ref,
@@ -105,6 +106,7 @@ var addOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          celementwise.AddF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: addF16Ref,
@@ -119,6 +121,7 @@ var addOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 2400},
 			C:          celementwise.AddBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: addBF16Ref,
@@ -161,6 +164,7 @@ var addGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_grad_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_grad_f32_2",
@@ -179,6 +183,7 @@ var addGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 800},
 			C:          celementwise.AddGradF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_grad_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: addGradF32Ref,
 	}, {
@@ -193,6 +198,7 @@ var addGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_grad_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_grad_f16_2",
@@ -211,6 +217,7 @@ var addGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 800},
 			C:          celementwise.AddGradF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_grad_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: addGradF16Ref,
 	}, {
@@ -225,6 +232,7 @@ var addGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_grad_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_add_grad_bf16_2",
@@ -243,6 +251,7 @@ var addGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 800},
 			C:          celementwise.AddGradBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_add_grad_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: addGradBF16Ref,
 	}},

@@ -87,6 +87,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF32F32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f32_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Reshape: 1,
 		Ref:     castF32F32Ref,
@@ -101,6 +102,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF32F16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f32_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castF32F16Ref,
 	}, {
@@ -114,6 +116,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF32BF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f32_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castF32BF16Ref,
 	}, {
@@ -127,6 +130,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF16F32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f16_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castF16F32Ref,
 	}, {
@@ -140,6 +144,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF16F16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f16_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Reshape: 1,
 		Ref:     castF16F16Ref,
@@ -154,6 +159,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF16BF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f16_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castF16BF16Ref,
 	}, {
@@ -167,6 +173,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastBF16F32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_bf16_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castBF16F32Ref,
 	}, {
@@ -180,6 +187,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastBF16F16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_bf16_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castBF16F16Ref,
 	}, {
@@ -193,6 +201,7 @@ var castOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastBF16BF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_bf16_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Reshape: 1,
 		Ref:     castBF16BF16Ref,
@@ -230,6 +239,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF32F32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f32_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Reshape: 1,
 		Ref:     castGradF32F32Ref,
@@ -244,6 +254,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF16F32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f16_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castGradF32F16Ref,
 	}, {
@@ -257,6 +268,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastBF16F32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_bf16_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castGradF32BF16Ref,
 	}, {
@@ -270,6 +282,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF32F16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f32_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castGradF16F32Ref,
 	}, {
@@ -283,6 +296,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF16F16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f16_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Reshape: 1,
 		Ref:     castGradF16F16Ref,
@@ -297,6 +311,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastBF16F16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_bf16_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castGradF16BF16Ref,
 	}, {
@@ -310,6 +325,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF32BF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f32_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castGradBF16F32Ref,
 	}, {
@@ -323,6 +339,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastF16BF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_f16_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: castGradBF16F16Ref,
 	}, {
@@ -336,6 +353,7 @@ var castGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.CastBF16BF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_cast_bf16_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Reshape: 1,
 		Ref:     castGradBF16BF16Ref,

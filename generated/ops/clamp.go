@@ -107,6 +107,7 @@ var clampOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: clampF32Ref,
 	}, {
@@ -120,6 +121,7 @@ var clampOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: clampF16Ref,
 	}, {
@@ -133,6 +135,7 @@ var clampOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: clampBF16Ref,
 	}},
@@ -181,6 +184,7 @@ var clampGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_grad_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: clampGradF32Ref,
 	}, {
@@ -194,6 +198,7 @@ var clampGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_grad_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: clampGradF16Ref,
 	}, {
@@ -207,6 +212,7 @@ var clampGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_grad_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: clampGradBF16Ref,
 	}},

@@ -90,6 +90,7 @@ var fillBiasOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 800},
 			C:          clayout.FillBiasF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_bias_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4}}},
 		}},
 		Ref: fillBiasF32Ref,
 	}, {
@@ -103,6 +104,7 @@ var fillBiasOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 800},
 			C:          clayout.FillBiasF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_bias_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{0}, Tile: 8}}},
 		}},
 		Ref: fillBiasF16Ref,
 	}, {
@@ -116,6 +118,7 @@ var fillBiasOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 800},
 			C:          clayout.FillBiasBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_bias_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1, 0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{0}, Tile: 8}}},
 		}},
 		Ref: fillBiasBF16Ref,
 	}},
@@ -155,6 +158,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_bias_grad_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{0}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_fill_bias_grad_f32_2",
@@ -179,6 +183,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_bias_grad_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{0}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{0}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_fill_bias_grad_f16_2",
@@ -203,6 +208,7 @@ var fillBiasGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_bias_grad_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{0}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{0}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_fill_bias_grad_bf16_2",

@@ -71,6 +71,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 5000},
 			C:          closs.KDMetricsMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_kd_metrics_mean_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_2",
@@ -89,6 +90,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 8100},
 			C:          closs.KDMetricsMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_kd_metrics_mean_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: kdMetricsMeanF32Ref,
@@ -104,6 +106,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 5000},
 			C:          closs.KDMetricsMeanF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_kd_metrics_mean_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_2",
@@ -122,6 +125,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 8100},
 			C:          closs.KDMetricsMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_kd_metrics_mean_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: kdMetricsMeanF16Ref,
@@ -137,6 +141,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 5000},
 			C:          closs.KDMetricsMeanBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_kd_metrics_mean_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_kd_metrics_mean_f32_2",
@@ -155,6 +160,7 @@ var kdMetricsMeanOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 8100},
 			C:          closs.KDMetricsMeanF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_kd_metrics_mean_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: kdMetricsMeanBF16Ref,

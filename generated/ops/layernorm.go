@@ -117,6 +117,7 @@ var layerNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
 			C:          crows.LayerNormF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 8, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: layerNormF32Ref,
@@ -131,6 +132,7 @@ var layerNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
 			C:          crows.LayerNormF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 8, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: layerNormF16Ref,
@@ -145,6 +147,7 @@ var layerNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
 			C:          crows.LayerNormBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 8, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}},
 		Ref: layerNormBF16Ref,
@@ -190,6 +193,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
 			C:          crows.LayerNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_grad_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 4, 5, 6}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_f32_2",
@@ -214,6 +218,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
 			C:          crows.LayerNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_grad_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 4, 5, 6}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_f16_2",
@@ -238,6 +243,7 @@ var layerNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
 			C:          crows.LayerNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_grad_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 4, 5, 6}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_bf16_2",

@@ -225,6 +225,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2",
@@ -250,6 +251,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2",
@@ -275,6 +277,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2",
@@ -334,6 +337,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2",
@@ -359,6 +363,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2",
@@ -384,6 +389,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
 			C:          cmatmul.LayerNormGELUMatMulBiasNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2",
@@ -445,6 +451,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2",
@@ -463,6 +470,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
@@ -490,6 +498,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7",
@@ -515,6 +524,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2",
@@ -533,6 +543,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
@@ -560,6 +571,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7",
@@ -585,6 +597,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2",
@@ -603,6 +616,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
@@ -630,6 +644,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7",
@@ -687,6 +702,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2",
@@ -705,6 +721,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
@@ -732,6 +749,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7",
@@ -757,6 +775,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2",
@@ -775,6 +794,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
@@ -802,6 +822,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7",
@@ -827,6 +848,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2",
@@ -845,6 +867,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
@@ -872,6 +895,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7",

@@ -643,6 +643,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_4",
@@ -686,6 +687,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_4",
@@ -729,6 +731,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_4",
@@ -799,6 +802,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_4",
@@ -842,6 +846,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_4",
@@ -885,6 +890,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_4",
@@ -955,6 +961,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_4",
@@ -998,6 +1005,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_4",
@@ -1041,6 +1049,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_4",
@@ -1111,6 +1120,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_4",
@@ -1154,6 +1164,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_4",
@@ -1197,6 +1208,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_4",

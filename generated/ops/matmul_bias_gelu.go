@@ -720,6 +720,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2",
@@ -747,6 +748,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
@@ -772,6 +774,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2",
@@ -799,6 +802,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
@@ -824,6 +828,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2",
@@ -851,6 +856,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
@@ -904,6 +910,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2",
@@ -931,6 +938,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
@@ -956,6 +964,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2",
@@ -983,6 +992,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
@@ -1008,6 +1018,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2",
@@ -1035,6 +1046,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
@@ -1088,6 +1100,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2",
@@ -1115,6 +1128,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
@@ -1140,6 +1154,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2",
@@ -1167,6 +1182,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
@@ -1192,6 +1208,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2",
@@ -1219,6 +1236,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
@@ -1272,6 +1290,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2",
@@ -1299,6 +1318,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
@@ -1324,6 +1344,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2",
@@ -1351,6 +1372,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
@@ -1376,6 +1398,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2",
@@ -1403,6 +1426,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",

@@ -636,6 +636,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2",
@@ -663,6 +664,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
@@ -688,6 +690,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2",
@@ -715,6 +718,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
@@ -740,6 +744,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2",
@@ -767,6 +772,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
@@ -820,6 +826,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2",
@@ -847,6 +854,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
@@ -872,6 +880,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2",
@@ -899,6 +908,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
@@ -924,6 +934,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2",
@@ -951,6 +962,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
@@ -1004,6 +1016,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2",
@@ -1031,6 +1044,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
@@ -1056,6 +1070,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2",
@@ -1083,6 +1098,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
@@ -1108,6 +1124,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2",
@@ -1135,6 +1152,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
@@ -1188,6 +1206,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2",
@@ -1215,6 +1234,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
@@ -1240,6 +1260,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2",
@@ -1267,6 +1288,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
@@ -1292,6 +1314,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2",
@@ -1319,6 +1342,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",

@@ -658,6 +658,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4",
@@ -676,6 +677,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradNNF32Ref,
 	}, {
@@ -709,6 +711,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4",
@@ -727,6 +730,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradNNF16Ref,
 	}, {
@@ -760,6 +764,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4",
@@ -778,6 +783,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradNNBF16Ref,
 	}},
@@ -839,6 +845,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4",
@@ -857,6 +864,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradNTF32Ref,
 	}, {
@@ -890,6 +898,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4",
@@ -908,6 +917,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradNTF16Ref,
 	}, {
@@ -941,6 +951,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4",
@@ -959,6 +970,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradNTBF16Ref,
 	}},
@@ -1020,6 +1032,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4",
@@ -1038,6 +1051,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradTNF32Ref,
 	}, {
@@ -1071,6 +1085,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4",
@@ -1089,6 +1104,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradTNF16Ref,
 	}, {
@@ -1122,6 +1138,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4",
@@ -1140,6 +1157,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradTNBF16Ref,
 	}},
@@ -1201,6 +1219,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4",
@@ -1219,6 +1238,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnF325,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradTTF32Ref,
 	}, {
@@ -1252,6 +1272,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4",
@@ -1270,6 +1291,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradTTF16Ref,
 	}, {
@@ -1303,6 +1325,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4",
@@ -1321,6 +1344,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 800},
 			C:          cmatmul.MatMulBiasResidualGradNnBF165,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
 		}},
 		Ref: matMulBiasResidualGradTTBF16Ref,
 	}},

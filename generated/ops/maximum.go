@@ -93,6 +93,7 @@ var maximumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          celementwise.MaximumF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: maximumF32Ref,
@@ -107,6 +108,7 @@ var maximumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          celementwise.MaximumF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: maximumF16Ref,
@@ -121,6 +123,7 @@ var maximumOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 18400},
 			C:          celementwise.MaximumBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}},
 		Ref: maximumBF16Ref,
@@ -164,6 +167,7 @@ var maximumGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MaximumGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_grad_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_maximum_grad_f32_2",
@@ -182,6 +186,7 @@ var maximumGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 4800},
 			C:          celementwise.MaximumGradF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_grad_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 		}},
 		Ref: maximumGradF32Ref,
 	}, {
@@ -196,6 +201,7 @@ var maximumGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MaximumGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_grad_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_maximum_grad_f16_2",
@@ -214,6 +220,7 @@ var maximumGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 4800},
 			C:          celementwise.MaximumGradF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_grad_f16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 		}},
 		Ref: maximumGradF16Ref,
 	}, {
@@ -228,6 +235,7 @@ var maximumGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MaximumGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_grad_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_maximum_grad_bf16_2",
@@ -246,6 +254,7 @@ var maximumGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 4800},
 			C:          celementwise.MaximumGradBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_maximum_grad_bf16_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 		}},
 		Ref: maximumGradBF16Ref,
 	}},

@@ -78,6 +78,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_perplexity_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
@@ -98,6 +99,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 7500},
 			C:          closs.PerplexityF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_perplexity_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: perplexityF32Ref,
@@ -113,6 +115,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_perplexity_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
@@ -133,6 +136,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 7500},
 			C:          closs.PerplexityF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_perplexity_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: perplexityF16Ref,
@@ -148,6 +152,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 9000},
 			C:          closs.PerplexityBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_perplexity_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}},
 			Faults:     true,
 		}, {
@@ -168,6 +173,7 @@ var perplexityOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{2}, CostPer: 7500},
 			C:          closs.PerplexityF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_perplexity_f32_3_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}, Aligned: []uint8{1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2}}, {Coef: 2, Axes: []uint8{}}},
 		}},
 		Ref: perplexityBF16Ref,

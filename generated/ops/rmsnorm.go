@@ -109,6 +109,7 @@ var rmsNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
 			C:          crows.RMSNormF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_rmsnorm_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}, {Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: rmsNormF32Ref,
@@ -123,6 +124,7 @@ var rmsNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
 			C:          crows.RMSNormF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_rmsnorm_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}, {Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: rmsNormF16Ref,
@@ -137,6 +139,7 @@ var rmsNormOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 31100},
 			C:          crows.RMSNormBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_rmsnorm_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 4, Axes: []uint8{0, 1}}, {Coef: 5, Axes: []uint8{0}}},
 		}},
 		Ref: rmsNormBF16Ref,
@@ -181,6 +184,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_rmsnorm_grad_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 4, 5}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f32_2",
@@ -205,6 +209,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_rmsnorm_grad_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 4, 5}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f16_2",
@@ -229,6 +234,7 @@ var rmsNormGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 128},
+			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_rmsnorm_grad_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}, Aligned: []uint8{0, 1, 2, 4, 5}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_bf16_2",

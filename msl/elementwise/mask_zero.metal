@@ -37,6 +37,61 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for z.
 struct kg_dd4f7221_mask_zero_f32_args {
 	long size_D_;
@@ -80,6 +135,59 @@ kernel void kg_dd4f7221_mask_zero_f32(
 				const int b_ = at_2_ / size_L_;
 				z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 			}
+		}
+	}
+}
+
+// map kernel for z, 16 bytes at a time.
+struct kg_dd4f7221_mask_zero_f32_wide_args {
+	long size_D_;
+	long size_L_;
+	long size_B_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_mask_zero_f32_wide(
+		device const uchar *mask_ [[buffer(0)]],
+		device const float *y_ [[buffer(1)]],
+		device float *z_ [[buffer(2)]],
+		constant kg_dd4f7221_mask_zero_f32_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_L_ = int(args.size_L_);
+	const int size_B_ = int(args.size_B_);
+	float y_run_[4];
+	float z_out_[4];
+	const int n_ = size_B_ * size_L_ * size_D_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+			kg_load_f32x4(y_run_, y_ + at_3_ + d_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float y_2_ = y_run_[v_];
+				z_out_[v_] = t_ ? y_2_ : 0.0f;
+			}
+			kg_store_f32x4(z_ + at_3_ + d_, z_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -131,6 +239,59 @@ kernel void kg_dd4f7221_mask_zero_f16(
 	}
 }
 
+// map kernel for z, 16 bytes at a time.
+struct kg_dd4f7221_mask_zero_f16_wide_args {
+	long size_D_;
+	long size_L_;
+	long size_B_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_mask_zero_f16_wide(
+		device const uchar *mask_ [[buffer(0)]],
+		device const half *y_ [[buffer(1)]],
+		device half *z_ [[buffer(2)]],
+		constant kg_dd4f7221_mask_zero_f16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_L_ = int(args.size_L_);
+	const int size_B_ = int(args.size_B_);
+	float y_run_[8];
+	float z_out_[8];
+	const int n_ = size_B_ * size_L_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+			kg_load_f16x8(y_run_, y_ + at_3_ + d_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float y_2_ = y_run_[v_];
+				z_out_[v_] = t_ ? y_2_ : 0.0f;
+			}
+			kg_store_f16x8(z_ + at_3_ + d_, z_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		}
+	}
+}
+
 // map kernel for z.
 struct kg_dd4f7221_mask_zero_bf16_args {
 	long size_D_;
@@ -174,6 +335,59 @@ kernel void kg_dd4f7221_mask_zero_bf16(
 				const int b_ = at_2_ / size_L_;
 				z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for z, 16 bytes at a time.
+struct kg_dd4f7221_mask_zero_bf16_wide_args {
+	long size_D_;
+	long size_L_;
+	long size_B_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_mask_zero_bf16_wide(
+		device const uchar *mask_ [[buffer(0)]],
+		device const ushort *y_ [[buffer(1)]],
+		device ushort *z_ [[buffer(2)]],
+		constant kg_dd4f7221_mask_zero_bf16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_L_ = int(args.size_L_);
+	const int size_B_ = int(args.size_B_);
+	float y_run_[8];
+	float z_out_[8];
+	const int n_ = size_B_ * size_L_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+			kg_load_bf16x8(y_run_, y_ + at_3_ + d_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float y_2_ = y_run_[v_];
+				z_out_[v_] = t_ ? y_2_ : 0.0f;
+			}
+			kg_store_bf16x8(z_ + at_3_ + d_, z_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

@@ -35,6 +35,66 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for y.
 struct kg_dd4f7221_sub_f32_args {
 	long size_S_;
@@ -72,6 +132,55 @@ kernel void kg_dd4f7221_sub_f32(
 				const int p_ = at_ / size_S_;
 				y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] - b_[s_];
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_sub_f32_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_f32_wide(
+		device const float *a_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *y_ [[buffer(2)]],
+		constant kg_dd4f7221_sub_f32_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float a_run_[4];
+	float b_run_[4];
+	float y_out_[4];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			const int at_2_ = p_ * size_S_;
+			kg_load_f32x4(a_run_, a_ + at_2_ + s_);
+			kg_load_f32x4(b_run_, b_ + s_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = a_2_ - b_2_;
+			}
+			kg_store_f32x4(y_ + at_2_ + s_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] - b_[s_];
 		}
 	}
 }
@@ -117,6 +226,55 @@ kernel void kg_dd4f7221_sub_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_sub_f16_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_f16_wide(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device half *y_ [[buffer(2)]],
+		constant kg_dd4f7221_sub_f16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float a_run_[8];
+	float b_run_[8];
+	float y_out_[8];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			const int at_2_ = p_ * size_S_;
+			kg_load_f16x8(a_run_, a_ + at_2_ + s_);
+			kg_load_f16x8(b_run_, b_ + s_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = a_2_ - b_2_;
+			}
+			kg_store_f16x8(y_ + at_2_ + s_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) - float(b_[s_]));
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_sub_bf16_args {
 	long size_S_;
@@ -158,6 +316,55 @@ kernel void kg_dd4f7221_sub_bf16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_sub_bf16_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_bf16_wide(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device ushort *y_ [[buffer(2)]],
+		constant kg_dd4f7221_sub_bf16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float a_run_[8];
+	float b_run_[8];
+	float y_out_[8];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			const int at_2_ = p_ * size_S_;
+			kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
+			kg_load_bf16x8(b_run_, b_ + s_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = a_2_ - b_2_;
+			}
+			kg_store_bf16x8(y_ + at_2_ + s_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) - kg_from_bf16(b_[s_]));
+		}
+	}
+}
+
 // rows kernel for d_b_part_block.
 struct kg_dd4f7221_sub_grad_f32_1_args {
 	long size_S_;
@@ -185,6 +392,85 @@ kernel void kg_dd4f7221_sub_grad_f32_1(
 		const int at_2_ = row_ * size_S_;
 		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
 			d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_];
+		}
+	}
+}
+
+// rows kernel for d_b_part_block, 16 bytes at a time.
+struct kg_dd4f7221_sub_grad_f32_1_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_grad_f32_1_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device float *d_b_part_block_ [[buffer(1)]],
+		constant kg_dd4f7221_sub_grad_f32_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float d_b_part_block_sums_[16];
+	float d_y_run_[4];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_b_part_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_S_;
+	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (s_ < size_S_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_b_part_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int s_ = (i_ * threads_ + thread_) * 4;
+			if (s_ < size_S_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_part_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (s_ < size_S_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_b_part_block_[at_ + s_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int s_ = (i_ * threads_ + thread_) * 4;
+		if (s_ < size_S_) {
+			kg_store_f32x4(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 4);
 		}
 	}
 }
@@ -280,6 +566,48 @@ kernel void kg_dd4f7221_sub_grad_f32_3(
 	}
 }
 
+// map kernel for d_a, 16 bytes at a time.
+struct kg_dd4f7221_sub_grad_f32_3_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_grad_f32_3_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device float *d_a_ [[buffer(1)]],
+		constant kg_dd4f7221_sub_grad_f32_3_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float d_y_run_[4];
+	float d_a_out_[4];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_a_out_[v_] = d_y_2_;
+			}
+			kg_store_f32x4(d_a_ + at_, d_a_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = d_y_[p_ * size_S_ + s_];
+		}
+	}
+}
+
 // rows kernel for d_b_part_block.
 struct kg_dd4f7221_sub_grad_f16_1_args {
 	long size_S_;
@@ -307,6 +635,85 @@ kernel void kg_dd4f7221_sub_grad_f16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
 			d_b_part_block_[at_ + s_] += float(d_y_[at_2_ + s_]);
+		}
+	}
+}
+
+// rows kernel for d_b_part_block, 16 bytes at a time.
+struct kg_dd4f7221_sub_grad_f16_1_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_grad_f16_1_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device float *d_b_part_block_ [[buffer(1)]],
+		constant kg_dd4f7221_sub_grad_f16_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float d_b_part_block_sums_[16];
+	float d_y_run_[8];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_b_part_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_S_;
+	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_b_part_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int s_ = (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_part_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (s_ < size_S_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_b_part_block_[at_ + s_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int s_ = (i_ * threads_ + thread_) * 8;
+		if (s_ < size_S_) {
+			kg_store_f32x8(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 8);
 		}
 	}
 }
@@ -402,6 +809,48 @@ kernel void kg_dd4f7221_sub_grad_f16_3(
 	}
 }
 
+// map kernel for d_a, 16 bytes at a time.
+struct kg_dd4f7221_sub_grad_f16_3_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_grad_f16_3_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device half *d_a_ [[buffer(1)]],
+		constant kg_dd4f7221_sub_grad_f16_3_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float d_y_run_[8];
+	float d_a_out_[8];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_a_out_[v_] = d_y_2_;
+			}
+			kg_store_f16x8(d_a_ + at_, d_a_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = half(float(d_y_[p_ * size_S_ + s_]));
+		}
+	}
+}
+
 // rows kernel for d_b_part_block.
 struct kg_dd4f7221_sub_grad_bf16_1_args {
 	long size_S_;
@@ -429,6 +878,85 @@ kernel void kg_dd4f7221_sub_grad_bf16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
 			d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]);
+		}
+	}
+}
+
+// rows kernel for d_b_part_block, 16 bytes at a time.
+struct kg_dd4f7221_sub_grad_bf16_1_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_grad_bf16_1_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device float *d_b_part_block_ [[buffer(1)]],
+		constant kg_dd4f7221_sub_grad_bf16_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float d_b_part_block_sums_[16];
+	float d_y_run_[8];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_b_part_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_S_;
+	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_b_part_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int s_ = (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_b_part_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (s_ < size_S_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_b_part_block_[at_ + s_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int s_ = (i_ * threads_ + thread_) * 8;
+		if (s_ < size_S_) {
+			kg_store_f32x8(d_b_part_block_ + at_ + s_, d_b_part_block_sums_ + i_ * 8);
 		}
 	}
 }
@@ -520,6 +1048,48 @@ kernel void kg_dd4f7221_sub_grad_bf16_3(
 				const int p_ = at_ / size_S_;
 				d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 			}
+		}
+	}
+}
+
+// map kernel for d_a, 16 bytes at a time.
+struct kg_dd4f7221_sub_grad_bf16_3_wide_args {
+	long size_S_;
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sub_grad_bf16_3_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device ushort *d_a_ [[buffer(1)]],
+		constant kg_dd4f7221_sub_grad_bf16_3_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_S_ = int(args.size_S_);
+	const int size_P_ = int(args.size_P_);
+	float d_y_run_[8];
+	float d_a_out_[8];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_a_out_[v_] = d_y_2_;
+			}
+			kg_store_bf16x8(d_a_ + at_, d_a_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	}
 }

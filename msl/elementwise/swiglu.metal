@@ -41,6 +41,61 @@ inline float kg_sigmoid(float x) {
 	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for y.
 struct kg_dd4f7221_swiglu_f32_args {
 	long size_P_;
@@ -73,6 +128,48 @@ kernel void kg_dd4f7221_swiglu_f32(
 				const float a_2_ = a_[p_];
 				y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_swiglu_f32_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_swiglu_f32_wide(
+		device const float *a_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *y_ [[buffer(2)]],
+		constant kg_dd4f7221_swiglu_f32_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float a_run_[4];
+	float b_run_[4];
+	float y_out_[4];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(a_run_, a_ + p_);
+			kg_load_f32x4(b_run_, b_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
+			}
+			kg_store_f32x4(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = a_[p_];
+			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 		}
 	}
 }
@@ -113,6 +210,48 @@ kernel void kg_dd4f7221_swiglu_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_swiglu_f16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_swiglu_f16_wide(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device half *y_ [[buffer(2)]],
+		constant kg_dd4f7221_swiglu_f16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float a_run_[8];
+	float b_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(a_run_, a_ + p_);
+			kg_load_f16x8(b_run_, b_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
+			}
+			kg_store_f16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = float(a_[p_]);
+			y_[p_] = half((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * float(b_[p_]));
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_swiglu_bf16_args {
 	long size_P_;
@@ -145,6 +284,48 @@ kernel void kg_dd4f7221_swiglu_bf16(
 				const float a_2_ = kg_from_bf16(a_[p_]);
 				y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_swiglu_bf16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_swiglu_bf16_wide(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device ushort *y_ [[buffer(2)]],
+		constant kg_dd4f7221_swiglu_bf16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float a_run_[8];
+	float b_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(a_run_, a_ + p_);
+			kg_load_bf16x8(b_run_, b_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
+			}
+			kg_store_bf16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = kg_from_bf16(a_[p_]);
+			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	}
 }
@@ -201,6 +382,68 @@ kernel void kg_dd4f7221_swiglu_grad_f32(
 	}
 }
 
+// map kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_swiglu_grad_f32_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_swiglu_grad_f32_wide(
+		device const float *a_ [[buffer(0)]],
+		device const float *d_y_ [[buffer(1)]],
+		device const float *b_ [[buffer(2)]],
+		device float *d_a_ [[buffer(3)]],
+		device float *d_b_ [[buffer(4)]],
+		constant kg_dd4f7221_swiglu_grad_f32_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float a_run_[4];
+	float d_y_run_[4];
+	float b_run_[4];
+	float d_a_out_[4];
+	float d_b_out_[4];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(a_run_, a_ + p_);
+			kg_load_f32x4(d_y_run_, d_y_ + p_);
+			kg_load_f32x4(b_run_, b_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float d_y_2_ = d_y_run_[v_];
+				const float b_2_ = b_run_[v_];
+				const bool t_ = a_2_ > 200.0f;
+				const float t_2_ = d_y_2_ * b_2_;
+				const bool t_3_ = a_2_ < -200.0f;
+				const float a_sigmoid_ = kg_sigmoid(a_2_);
+				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
+			}
+			kg_store_f32x4(d_a_ + p_, d_a_out_);
+			kg_store_f32x4(d_b_ + p_, d_b_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = a_[p_];
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = d_y_[p_];
+			const float t_2_ = d_y_2_ * b_[p_];
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+			d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
+		}
+	}
+}
+
 // map kernel for d_a, d_b.
 struct kg_dd4f7221_swiglu_grad_f16_args {
 	long size_P_;
@@ -253,6 +496,68 @@ kernel void kg_dd4f7221_swiglu_grad_f16(
 	}
 }
 
+// map kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_swiglu_grad_f16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_swiglu_grad_f16_wide(
+		device const half *a_ [[buffer(0)]],
+		device const half *d_y_ [[buffer(1)]],
+		device const half *b_ [[buffer(2)]],
+		device half *d_a_ [[buffer(3)]],
+		device half *d_b_ [[buffer(4)]],
+		constant kg_dd4f7221_swiglu_grad_f16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float a_run_[8];
+	float d_y_run_[8];
+	float b_run_[8];
+	float d_a_out_[8];
+	float d_b_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(a_run_, a_ + p_);
+			kg_load_f16x8(d_y_run_, d_y_ + p_);
+			kg_load_f16x8(b_run_, b_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float d_y_2_ = d_y_run_[v_];
+				const float b_2_ = b_run_[v_];
+				const bool t_ = a_2_ > 200.0f;
+				const float t_2_ = d_y_2_ * b_2_;
+				const bool t_3_ = a_2_ < -200.0f;
+				const float a_sigmoid_ = kg_sigmoid(a_2_);
+				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
+			}
+			kg_store_f16x8(d_a_ + p_, d_a_out_);
+			kg_store_f16x8(d_b_ + p_, d_b_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = float(a_[p_]);
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = float(d_y_[p_]);
+			const float t_2_ = d_y_2_ * float(b_[p_]);
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_b_[p_] = half(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
+		}
+	}
+}
+
 // map kernel for d_a, d_b.
 struct kg_dd4f7221_swiglu_grad_bf16_args {
 	long size_P_;
@@ -301,6 +606,68 @@ kernel void kg_dd4f7221_swiglu_grad_bf16(
 				d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 				d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 			}
+		}
+	}
+}
+
+// map kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_swiglu_grad_bf16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_swiglu_grad_bf16_wide(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *d_y_ [[buffer(1)]],
+		device const ushort *b_ [[buffer(2)]],
+		device ushort *d_a_ [[buffer(3)]],
+		device ushort *d_b_ [[buffer(4)]],
+		constant kg_dd4f7221_swiglu_grad_bf16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float a_run_[8];
+	float d_y_run_[8];
+	float b_run_[8];
+	float d_a_out_[8];
+	float d_b_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(a_run_, a_ + p_);
+			kg_load_bf16x8(d_y_run_, d_y_ + p_);
+			kg_load_bf16x8(b_run_, b_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float d_y_2_ = d_y_run_[v_];
+				const float b_2_ = b_run_[v_];
+				const bool t_ = a_2_ > 200.0f;
+				const float t_2_ = d_y_2_ * b_2_;
+				const bool t_3_ = a_2_ < -200.0f;
+				const float a_sigmoid_ = kg_sigmoid(a_2_);
+				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
+			}
+			kg_store_bf16x8(d_a_ + p_, d_a_out_);
+			kg_store_bf16x8(d_b_ + p_, d_b_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = kg_from_bf16(a_[p_]);
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
 }

@@ -49,6 +49,66 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+inline void kg_load_f32x8(thread float *to, device const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for y.
 struct kg_dd4f7221_embedding_f32_args {
 	long size_D_;
@@ -96,6 +156,71 @@ kernel void kg_dd4f7221_embedding_f32(
 				}
 				y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_embedding_f32_wide_args {
+	long size_D_;
+	long size_N_;
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_embedding_f32_wide(
+		device const float *W_ [[buffer(0)]],
+		device const int *ids_ [[buffer(1)]],
+		device float *y_ [[buffer(2)]],
+		constant kg_dd4f7221_embedding_f32_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_N_ = int(args.size_N_);
+	const int size_V_ = int(args.size_V_);
+	float W_run_[4];
+	float y_out_[4];
+	const int n_ = size_N_ * size_D_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
+			}
+			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
+			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			if (t_) {
+				kg_load_f32x4(W_run_, W_ + at_2_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 4; ++i) {
+					(W_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float W_2_ = W_run_[v_];
+				y_out_[v_] = W_2_;
+			}
+			const int at_3_ = n_2_ * size_D_;
+			kg_store_f32x4(y_ + at_3_ + d_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
+			}
+			y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -151,6 +276,71 @@ kernel void kg_dd4f7221_embedding_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_embedding_f16_wide_args {
+	long size_D_;
+	long size_N_;
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_embedding_f16_wide(
+		device const half *W_ [[buffer(0)]],
+		device const int *ids_ [[buffer(1)]],
+		device half *y_ [[buffer(2)]],
+		constant kg_dd4f7221_embedding_f16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_N_ = int(args.size_N_);
+	const int size_V_ = int(args.size_V_);
+	float W_run_[8];
+	float y_out_[8];
+	const int n_ = size_N_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
+			}
+			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
+			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			if (t_) {
+				kg_load_f16x8(W_run_, W_ + at_2_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(W_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float W_2_ = W_run_[v_];
+				y_out_[v_] = W_2_;
+			}
+			const int at_3_ = n_2_ * size_D_;
+			kg_store_f16x8(y_ + at_3_ + d_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
+			}
+			y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_embedding_bf16_args {
 	long size_D_;
@@ -198,6 +388,71 @@ kernel void kg_dd4f7221_embedding_bf16(
 				}
 				y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_embedding_bf16_wide_args {
+	long size_D_;
+	long size_N_;
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_embedding_bf16_wide(
+		device const ushort *W_ [[buffer(0)]],
+		device const int *ids_ [[buffer(1)]],
+		device ushort *y_ [[buffer(2)]],
+		constant kg_dd4f7221_embedding_bf16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_N_ = int(args.size_N_);
+	const int size_V_ = int(args.size_V_);
+	float W_run_[8];
+	float y_out_[8];
+	const int n_ = size_N_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
+			}
+			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
+			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			if (t_) {
+				kg_load_bf16x8(W_run_, W_ + at_2_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(W_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float W_2_ = W_run_[v_];
+				y_out_[v_] = W_2_;
+			}
+			const int at_3_ = n_2_ * size_D_;
+			kg_store_bf16x8(y_ + at_3_ + d_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
+			}
+			y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -318,6 +573,48 @@ kernel void kg_dd4f7221_embedding_backward_f16_2(
 	}
 }
 
+// map kernel for d_W, 16 bytes at a time.
+struct kg_dd4f7221_embedding_backward_f16_2_wide_args {
+	long size_D_;
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_embedding_backward_f16_2_wide(
+		device const float *d_W_reduced_ [[buffer(0)]],
+		device half *d_W_ [[buffer(1)]],
+		constant kg_dd4f7221_embedding_backward_f16_2_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_V_ = int(args.size_V_);
+	float d_W_reduced_run_[8];
+	float d_W_out_[8];
+	const int n_ = size_V_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
+				d_W_out_[v_] = d_W_reduced_2_;
+			}
+			kg_store_f16x8(d_W_ + at_, d_W_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
+		}
+	}
+}
+
 // scatter kernel for d_W_reduced.
 struct kg_dd4f7221_embedding_backward_bf16_1_args {
 	long size_D_;
@@ -392,6 +689,48 @@ kernel void kg_dd4f7221_embedding_backward_bf16_2(
 				const int v_ = at_ / size_D_;
 				d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 			}
+		}
+	}
+}
+
+// map kernel for d_W, 16 bytes at a time.
+struct kg_dd4f7221_embedding_backward_bf16_2_wide_args {
+	long size_D_;
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_embedding_backward_bf16_2_wide(
+		device const float *d_W_reduced_ [[buffer(0)]],
+		device ushort *d_W_ [[buffer(1)]],
+		constant kg_dd4f7221_embedding_backward_bf16_2_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_V_ = int(args.size_V_);
+	float d_W_reduced_run_[8];
+	float d_W_out_[8];
+	const int n_ = size_V_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
+				d_W_out_[v_] = d_W_reduced_2_;
+			}
+			kg_store_bf16x8(d_W_ + at_, d_W_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
 }

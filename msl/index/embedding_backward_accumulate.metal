@@ -40,6 +40,20 @@ inline float kg_from_bf16(ushort x) {
 	return as_type<float>(uint(x) << 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
 // scatter kernel for total.
 struct kg_dd4f7221_embedding_backward_accumulate_f32_1_args {
 	long size_D_;
@@ -115,6 +129,52 @@ kernel void kg_dd4f7221_embedding_backward_accumulate_f32_2(
 				const int v_ = at_ / size_D_;
 				dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 			}
+		}
+	}
+}
+
+// map kernel for dW, 16 bytes at a time.
+struct kg_dd4f7221_embedding_backward_accumulate_f32_2_wide_args {
+	long size_D_;
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_embedding_backward_accumulate_f32_2_wide(
+		device const float *sum_ [[buffer(0)]],
+		device const float *total_ [[buffer(1)]],
+		device float *dW_ [[buffer(2)]],
+		constant kg_dd4f7221_embedding_backward_accumulate_f32_2_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_V_ = int(args.size_V_);
+	float sum_run_[4];
+	float total_run_[4];
+	float dW_out_[4];
+	const int n_ = size_V_ * size_D_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(sum_run_, sum_ + at_);
+			kg_load_f32x4(total_run_, total_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float sum_2_ = sum_run_[v_];
+				const float total_2_ = total_run_[v_];
+				dW_out_[v_] = sum_2_ + total_2_;
+			}
+			kg_store_f32x4(dW_ + at_, dW_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 		}
 	}
 }

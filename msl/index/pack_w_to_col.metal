@@ -37,6 +37,61 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for cols.
 struct kg_dd4f7221_pack_w_to_col_f32_args {
 	long size_K_;
@@ -79,6 +134,52 @@ kernel void kg_dd4f7221_pack_w_to_col_f32(
 				const int cout_ = at_2_ / size_C_;
 				cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 			}
+		}
+	}
+}
+
+// map kernel for cols, 16 bytes at a time.
+struct kg_dd4f7221_pack_w_to_col_f32_wide_args {
+	long size_K_;
+	long size_C_;
+	long size_Cout_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pack_w_to_col_f32_wide(
+		device const float *W_ [[buffer(0)]],
+		device float *cols_ [[buffer(1)]],
+		constant kg_dd4f7221_pack_w_to_col_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_K_ = int(args.size_K_);
+	const int size_C_ = int(args.size_C_);
+	const int size_Cout_ = int(args.size_Cout_);
+	float W_run_[4];
+	float cols_out_[4];
+	const int n_ = size_Cout_ * size_C_ * size_K_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(W_run_, W_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float W_2_ = W_run_[v_];
+				cols_out_[v_] = W_2_;
+			}
+			kg_store_f32x4(cols_ + at_, cols_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	}
 }
@@ -129,6 +230,52 @@ kernel void kg_dd4f7221_pack_w_to_col_f16(
 	}
 }
 
+// map kernel for cols, 16 bytes at a time.
+struct kg_dd4f7221_pack_w_to_col_f16_wide_args {
+	long size_K_;
+	long size_C_;
+	long size_Cout_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pack_w_to_col_f16_wide(
+		device const half *W_ [[buffer(0)]],
+		device half *cols_ [[buffer(1)]],
+		constant kg_dd4f7221_pack_w_to_col_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_K_ = int(args.size_K_);
+	const int size_C_ = int(args.size_C_);
+	const int size_Cout_ = int(args.size_Cout_);
+	float W_run_[8];
+	float cols_out_[8];
+	const int n_ = size_Cout_ * size_C_ * size_K_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(W_run_, W_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float W_2_ = W_run_[v_];
+				cols_out_[v_] = W_2_;
+			}
+			kg_store_f16x8(cols_ + at_, cols_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
+		}
+	}
+}
+
 // map kernel for cols.
 struct kg_dd4f7221_pack_w_to_col_bf16_args {
 	long size_K_;
@@ -171,6 +318,52 @@ kernel void kg_dd4f7221_pack_w_to_col_bf16(
 				const int cout_ = at_2_ / size_C_;
 				cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 			}
+		}
+	}
+}
+
+// map kernel for cols, 16 bytes at a time.
+struct kg_dd4f7221_pack_w_to_col_bf16_wide_args {
+	long size_K_;
+	long size_C_;
+	long size_Cout_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pack_w_to_col_bf16_wide(
+		device const ushort *W_ [[buffer(0)]],
+		device ushort *cols_ [[buffer(1)]],
+		constant kg_dd4f7221_pack_w_to_col_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_K_ = int(args.size_K_);
+	const int size_C_ = int(args.size_C_);
+	const int size_Cout_ = int(args.size_Cout_);
+	float W_run_[8];
+	float cols_out_[8];
+	const int n_ = size_Cout_ * size_C_ * size_K_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(W_run_, W_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float W_2_ = W_run_[v_];
+				cols_out_[v_] = W_2_;
+			}
+			kg_store_bf16x8(cols_ + at_, cols_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
 }

@@ -36,6 +36,71 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+inline void kg_load_f32x8(thread float *to, device const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for y.
 struct kg_dd4f7221_cast_f32_f32_args {
 	long size_P_;
@@ -65,6 +130,43 @@ kernel void kg_dd4f7221_cast_f32_f32(
 			if (p_ < size_P_) {
 				y_[p_] = x_[p_];
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_f32_f32_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_f32_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_f32_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[4];
+	float y_out_[4];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_f32x4(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = x_[p_];
 		}
 	}
 }
@@ -102,6 +204,43 @@ kernel void kg_dd4f7221_cast_f32_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_f32_f16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_f32_f16_wide(
+		device const float *x_ [[buffer(0)]],
+		device half *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_f32_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_f16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(x_[p_]);
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_cast_f32_bf16_args {
 	long size_P_;
@@ -131,6 +270,43 @@ kernel void kg_dd4f7221_cast_f32_bf16(
 			if (p_ < size_P_) {
 				y_[p_] = kg_to_bf16(x_[p_]);
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_f32_bf16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_f32_bf16_wide(
+		device const float *x_ [[buffer(0)]],
+		device ushort *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_f32_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_bf16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(x_[p_]);
 		}
 	}
 }
@@ -168,6 +344,43 @@ kernel void kg_dd4f7221_cast_f16_f32(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_f16_f32_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_f16_f32_wide(
+		device const half *x_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_f16_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_f32x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = float(x_[p_]);
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_cast_f16_f16_args {
 	long size_P_;
@@ -197,6 +410,43 @@ kernel void kg_dd4f7221_cast_f16_f16(
 			if (p_ < size_P_) {
 				y_[p_] = half(float(x_[p_]));
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_f16_f16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_f16_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device half *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_f16_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_f16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(float(x_[p_]));
 		}
 	}
 }
@@ -234,6 +484,43 @@ kernel void kg_dd4f7221_cast_f16_bf16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_f16_bf16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_f16_bf16_wide(
+		device const half *x_ [[buffer(0)]],
+		device ushort *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_f16_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_bf16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(float(x_[p_]));
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_cast_bf16_f32_args {
 	long size_P_;
@@ -263,6 +550,43 @@ kernel void kg_dd4f7221_cast_bf16_f32(
 			if (p_ < size_P_) {
 				y_[p_] = kg_from_bf16(x_[p_]);
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_bf16_f32_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_bf16_f32_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_bf16_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_f32x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_from_bf16(x_[p_]);
 		}
 	}
 }
@@ -300,6 +624,43 @@ kernel void kg_dd4f7221_cast_bf16_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_bf16_f16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_bf16_f16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device half *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_bf16_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_f16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(kg_from_bf16(x_[p_]));
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_cast_bf16_bf16_args {
 	long size_P_;
@@ -329,6 +690,43 @@ kernel void kg_dd4f7221_cast_bf16_bf16(
 			if (p_ < size_P_) {
 				y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cast_bf16_bf16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cast_bf16_bf16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device ushort *y_ [[buffer(1)]],
+		constant kg_dd4f7221_cast_bf16_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			kg_store_bf16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(kg_from_bf16(x_[p_]));
 		}
 	}
 }

@@ -30,6 +30,31 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for y.
 struct kg_dd4f7221_fill_f32_args {
 	long size_P_;
@@ -62,6 +87,43 @@ kernel void kg_dd4f7221_fill_f32(
 			if (p_ < size_P_) {
 				y_[p_] = t_;
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_fill_f32_wide_args {
+	long size_P_;
+	float value_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_fill_f32_wide(
+		device float *y_ [[buffer(0)]],
+		constant kg_dd4f7221_fill_f32_wide_args &args [[buffer(1)]],
+		device kg_fault *fault [[buffer(2)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float y_out_[4];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const float t_ = args.value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				y_out_[v_] = t_;
+			}
+			kg_store_f32x4(y_ + p_, y_out_);
+		}
+	} else {
+		const float t_ = args.value_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = t_;
 		}
 	}
 }
@@ -102,6 +164,43 @@ kernel void kg_dd4f7221_fill_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_fill_f16_wide_args {
+	long size_P_;
+	float value_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_fill_f16_wide(
+		device half *y_ [[buffer(0)]],
+		constant kg_dd4f7221_fill_f16_wide_args &args [[buffer(1)]],
+		device kg_fault *fault [[buffer(2)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		const float t_ = args.value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				y_out_[v_] = t_;
+			}
+			kg_store_f16x8(y_ + p_, y_out_);
+		}
+	} else {
+		const float t_ = args.value_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(t_);
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_fill_bf16_args {
 	long size_P_;
@@ -134,6 +233,43 @@ kernel void kg_dd4f7221_fill_bf16(
 			if (p_ < size_P_) {
 				y_[p_] = kg_to_bf16(t_);
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_fill_bf16_wide_args {
+	long size_P_;
+	float value_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_fill_bf16_wide(
+		device ushort *y_ [[buffer(0)]],
+		constant kg_dd4f7221_fill_bf16_wide_args &args [[buffer(1)]],
+		device kg_fault *fault [[buffer(2)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		const float t_ = args.value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				y_out_[v_] = t_;
+			}
+			kg_store_bf16x8(y_ + p_, y_out_);
+		}
+	} else {
+		const float t_ = args.value_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(t_);
 		}
 	}
 }

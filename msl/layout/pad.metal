@@ -36,6 +36,61 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for y.
 struct kg_dd4f7221_pad_f32_args {
 	long size_D_;
@@ -88,6 +143,77 @@ kernel void kg_dd4f7221_pad_f32(
 				const int r_ = at_4_ / size_N_;
 				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_pad_f32_wide_args {
+	long size_D_;
+	long size_N_;
+	long size_L_;
+	long size_R_;
+	int before_;
+	float value_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pad_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_pad_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_N_ = int(args.size_N_);
+	const int size_L_ = int(args.size_L_);
+	const int size_R_ = int(args.size_R_);
+	float x_run_[4];
+	float y_out_[4];
+	const int n_ = size_R_ * size_N_ * size_D_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		const int at_ = args.before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args.value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_3_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			const bool t_2_ = n_2_ - at_ >= 0 && n_2_ - at_ < size_L_;
+			const int at_5_ = (r_ * size_L_ + (t_2_ ? n_2_ - at_ : 0)) * size_D_;
+			if (t_2_) {
+				kg_load_f32x4(x_run_, x_ + at_5_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 4; ++i) {
+					(x_run_)[i] = 0.0f;
+				}
+			}
+			const bool t_3_ = n_2_ >= at_ && n_2_ < at_2_;
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = t_3_ ? x_2_ : t_;
+			}
+			const int at_6_ = (r_ * size_N_ + n_2_) * size_D_;
+			kg_store_f32x4(y_ + at_6_ + d_, y_out_);
+		}
+	} else {
+		const int at_ = args.before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args.value_;
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
 		}
 	}
 }
@@ -148,6 +274,77 @@ kernel void kg_dd4f7221_pad_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_pad_f16_wide_args {
+	long size_D_;
+	long size_N_;
+	long size_L_;
+	long size_R_;
+	int before_;
+	float value_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pad_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device half *y_ [[buffer(1)]],
+		constant kg_dd4f7221_pad_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_N_ = int(args.size_N_);
+	const int size_L_ = int(args.size_L_);
+	const int size_R_ = int(args.size_R_);
+	float x_run_[8];
+	float y_out_[8];
+	const int n_ = size_R_ * size_N_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args.before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args.value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_3_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			const bool t_2_ = n_2_ - at_ >= 0 && n_2_ - at_ < size_L_;
+			const int at_5_ = (r_ * size_L_ + (t_2_ ? n_2_ - at_ : 0)) * size_D_;
+			if (t_2_) {
+				kg_load_f16x8(x_run_, x_ + at_5_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(x_run_)[i] = 0.0f;
+				}
+			}
+			const bool t_3_ = n_2_ >= at_ && n_2_ < at_2_;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = t_3_ ? x_2_ : t_;
+			}
+			const int at_6_ = (r_ * size_N_ + n_2_) * size_D_;
+			kg_store_f16x8(y_ + at_6_ + d_, y_out_);
+		}
+	} else {
+		const int at_ = args.before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args.value_;
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_pad_bf16_args {
 	long size_D_;
@@ -204,6 +401,77 @@ kernel void kg_dd4f7221_pad_bf16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_pad_bf16_wide_args {
+	long size_D_;
+	long size_N_;
+	long size_L_;
+	long size_R_;
+	int before_;
+	float value_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pad_bf16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device ushort *y_ [[buffer(1)]],
+		constant kg_dd4f7221_pad_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_N_ = int(args.size_N_);
+	const int size_L_ = int(args.size_L_);
+	const int size_R_ = int(args.size_R_);
+	float x_run_[8];
+	float y_out_[8];
+	const int n_ = size_R_ * size_N_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args.before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args.value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_3_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			const bool t_2_ = n_2_ - at_ >= 0 && n_2_ - at_ < size_L_;
+			const int at_5_ = (r_ * size_L_ + (t_2_ ? n_2_ - at_ : 0)) * size_D_;
+			if (t_2_) {
+				kg_load_bf16x8(x_run_, x_ + at_5_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(x_run_)[i] = 0.0f;
+				}
+			}
+			const bool t_3_ = n_2_ >= at_ && n_2_ < at_2_;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = t_3_ ? x_2_ : t_;
+			}
+			const int at_6_ = (r_ * size_N_ + n_2_) * size_D_;
+			kg_store_bf16x8(y_ + at_6_ + d_, y_out_);
+		}
+	} else {
+		const int at_ = args.before_;
+		const int at_2_ = at_ + size_L_;
+		const float t_ = args.value_;
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_pad_grad_f32_args {
 	long size_D_;
@@ -252,6 +520,72 @@ kernel void kg_dd4f7221_pad_grad_f32(
 				const int r_ = at_3_ / size_L_;
 				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
 			}
+		}
+	}
+}
+
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_pad_grad_f32_wide_args {
+	long size_D_;
+	long size_L_;
+	long size_N_;
+	long size_R_;
+	int before_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pad_grad_f32_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device float *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_pad_grad_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_L_ = int(args.size_L_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_y_run_[4];
+	float d_x_out_[4];
+	const int n_ = size_R_ * size_L_ * size_D_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		const int at_ = args.before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
+			const int at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_4_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 4; ++i) {
+					(d_y_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = d_y_2_;
+			}
+			const int at_5_ = (r_ * size_L_ + l_) * size_D_;
+			kg_store_f32x4(d_x_ + at_5_ + d_, d_x_out_);
+		}
+	} else {
+		const int at_ = args.before_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -308,6 +642,72 @@ kernel void kg_dd4f7221_pad_grad_f16(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_pad_grad_f16_wide_args {
+	long size_D_;
+	long size_L_;
+	long size_N_;
+	long size_R_;
+	int before_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pad_grad_f16_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device half *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_pad_grad_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_L_ = int(args.size_L_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int n_ = size_R_ * size_L_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args.before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
+			const int at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_4_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(d_y_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = d_y_2_;
+			}
+			const int at_5_ = (r_ * size_L_ + l_) * size_D_;
+			kg_store_f16x8(d_x_ + at_5_ + d_, d_x_out_);
+		}
+	} else {
+		const int at_ = args.before_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(l_ + at_ >= 0 && l_ + at_ < size_N_ ? float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_pad_grad_bf16_args {
 	long size_D_;
@@ -356,6 +756,72 @@ kernel void kg_dd4f7221_pad_grad_bf16(
 				const int r_ = at_3_ / size_L_;
 				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_pad_grad_bf16_wide_args {
+	long size_D_;
+	long size_L_;
+	long size_N_;
+	long size_R_;
+	int before_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_pad_grad_bf16_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device ushort *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_pad_grad_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_L_ = int(args.size_L_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int n_ = size_R_ * size_L_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args.before_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const bool t_ = l_ + at_ >= 0 && l_ + at_ < size_N_;
+			const int at_4_ = (r_ * size_N_ + (t_ ? l_ + at_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_4_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(d_y_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = d_y_2_;
+			}
+			const int at_5_ = (r_ * size_L_ + l_) * size_D_;
+			kg_store_bf16x8(d_x_ + at_5_ + d_, d_x_out_);
+		}
+	} else {
+		const int at_ = args.before_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

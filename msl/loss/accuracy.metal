@@ -54,6 +54,36 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
 // rows kernel for guess.
 struct kg_dd4f7221_accuracy_f32_1_args {
 	long size_V_;
@@ -97,6 +127,90 @@ kernel void kg_dd4f7221_accuracy_f32_1(
 	int guess_at_ = 2147483647;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		const int guess_value_at_ = guess_parts_at_[s_];
+		const float guess_value_ = guess_parts_[s_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
+		}
+	}
+	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
+	if (thread_ == 0) {
+		guess_[r_] = guess_3_;
+	}
+}
+
+// rows kernel for guess, 16 bytes at a time.
+struct kg_dd4f7221_accuracy_f32_1_wide_args {
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_accuracy_f32_1_wide(
+		device const float *logits_ [[buffer(0)]],
+		device int *guess_ [[buffer(1)]],
+		constant kg_dd4f7221_accuracy_f32_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float guess_parts_[8];
+	threadgroup int guess_parts_at_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float guess_thread_ = -INFINITY;
+	int guess_thread_at_ = 2147483647;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = v_ + v_2_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = v_ + v_2_;
+					}
+				}
+			}
+		}
+	}
+	const float guess_best_ = kg_simd_max(guess_thread_);
+	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
+	guess_thread_ = guess_best_;
+	if (int(lane) == 0) {
+		guess_parts_[simd_] = guess_thread_;
+		guess_parts_at_[simd_] = guess_thread_at_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float guess_2_ = -INFINITY;
+	int guess_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
@@ -275,6 +389,90 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 	}
 }
 
+// rows kernel for guess, 16 bytes at a time.
+struct kg_dd4f7221_accuracy_f16_1_wide_args {
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_accuracy_f16_1_wide(
+		device const half *logits_ [[buffer(0)]],
+		device int *guess_ [[buffer(1)]],
+		constant kg_dd4f7221_accuracy_f16_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float guess_parts_[8];
+	threadgroup int guess_parts_at_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float guess_thread_ = -INFINITY;
+	int guess_thread_at_ = 2147483647;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = v_ + v_2_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = v_ + v_2_;
+					}
+				}
+			}
+		}
+	}
+	const float guess_best_ = kg_simd_max(guess_thread_);
+	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
+	guess_thread_ = guess_best_;
+	if (int(lane) == 0) {
+		guess_parts_[simd_] = guess_thread_;
+		guess_parts_at_[simd_] = guess_thread_at_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float guess_2_ = -INFINITY;
+	int guess_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		const int guess_value_at_ = guess_parts_at_[s_];
+		const float guess_value_ = guess_parts_[s_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
+		}
+	}
+	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
+	if (thread_ == 0) {
+		guess_[r_] = guess_3_;
+	}
+}
+
 // rows kernel for guess.
 struct kg_dd4f7221_accuracy_bf16_1_args {
 	long size_V_;
@@ -318,6 +516,90 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 	int guess_at_ = 2147483647;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		const int guess_value_at_ = guess_parts_at_[s_];
+		const float guess_value_ = guess_parts_[s_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
+		}
+	}
+	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
+	if (thread_ == 0) {
+		guess_[r_] = guess_3_;
+	}
+}
+
+// rows kernel for guess, 16 bytes at a time.
+struct kg_dd4f7221_accuracy_bf16_1_wide_args {
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_accuracy_bf16_1_wide(
+		device const ushort *logits_ [[buffer(0)]],
+		device int *guess_ [[buffer(1)]],
+		constant kg_dd4f7221_accuracy_bf16_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float guess_parts_[8];
+	threadgroup int guess_parts_at_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float guess_thread_ = -INFINITY;
+	int guess_thread_at_ = 2147483647;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = v_ + v_2_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = v_ + v_2_;
+					}
+				}
+			}
+		}
+	}
+	const float guess_best_ = kg_simd_max(guess_thread_);
+	guess_thread_at_ = simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
+	guess_thread_ = guess_best_;
+	if (int(lane) == 0) {
+		guess_parts_[simd_] = guess_thread_;
+		guess_parts_at_[simd_] = guess_thread_at_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float guess_2_ = -INFINITY;
+	int guess_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {

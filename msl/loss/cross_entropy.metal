@@ -63,6 +63,61 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for loss, lse.
 struct kg_dd4f7221_cross_entropy_f32_args {
 	long size_V_;
@@ -141,6 +196,150 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	float average_sum_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_ += total_parts_[s_];
+		average_sum_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float t_ = args.label_smoothing_;
+		const float logtotal_ = precise::log(total_);
+		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[at_ + target_value_] : 0.0f) - base_;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+	}
+}
+
+// rows kernel for loss, lse, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_f32_wide_args {
+	long size_V_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_f32_wide(
+		device const float *logits_ [[buffer(0)]],
+		device const int *target_ [[buffer(1)]],
+		device float *loss_ [[buffer(2)]],
+		device float *lse_ [[buffer(3)]],
+		constant kg_dd4f7221_cross_entropy_f32_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_row_[16];
+	float logits_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += precise::exp(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	average_sum_thread_ = simd_sum(average_sum_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_ = 0.0f;
+	float average_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 		average_sum_ += average_sum_parts_[s_];
 	}
@@ -245,6 +444,150 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	}
 }
 
+// rows kernel for loss, lse, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_f16_wide_args {
+	long size_V_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_f16_wide(
+		device const half *logits_ [[buffer(0)]],
+		device const int *target_ [[buffer(1)]],
+		device float *loss_ [[buffer(2)]],
+		device float *lse_ [[buffer(3)]],
+		constant kg_dd4f7221_cross_entropy_f16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += precise::exp(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	average_sum_thread_ = simd_sum(average_sum_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_ = 0.0f;
+	float average_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_ += total_parts_[s_];
+		average_sum_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float t_ = args.label_smoothing_;
+		const float logtotal_ = precise::log(total_);
+		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+	}
+}
+
 // rows kernel for loss, lse.
 struct kg_dd4f7221_cross_entropy_bf16_args {
 	long size_V_;
@@ -336,6 +679,150 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	}
 }
 
+// rows kernel for loss, lse, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_bf16_wide_args {
+	long size_V_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_bf16_wide(
+		device const ushort *logits_ [[buffer(0)]],
+		device const int *target_ [[buffer(1)]],
+		device float *loss_ [[buffer(2)]],
+		device float *lse_ [[buffer(3)]],
+		constant kg_dd4f7221_cross_entropy_bf16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += precise::exp(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	average_sum_thread_ = simd_sum(average_sum_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_ = 0.0f;
+	float average_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_ += total_parts_[s_];
+		average_sum_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float t_ = args.label_smoothing_;
+		const float logtotal_ = precise::log(total_);
+		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+	}
+}
+
 // map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_grad_f32_args {
 	long size_V_;
@@ -405,6 +892,86 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32(
 				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 				d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_grad_f32_wide_args {
+	long size_V_;
+	long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_grad_f32_wide(
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const float *logits_ [[buffer(2)]],
+		device const float *lse_ [[buffer(3)]],
+		device float *d_logits_ [[buffer(4)]],
+		constant kg_dd4f7221_cross_entropy_grad_f32_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_V_ = int(args.size_V_);
+	const int size_R_ = int(args.size_R_);
+	float logits_run_[4];
+	float d_logits_out_[4];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_f32x4(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float t_5_ = d_average_ / t_3_;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			const float lse_2_ = lse_[r_];
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
+			}
+			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
 		}
 	}
 }
@@ -482,6 +1049,86 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16(
 	}
 }
 
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_grad_f16_wide_args {
+	long size_V_;
+	long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_grad_f16_wide(
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const half *logits_ [[buffer(2)]],
+		device const float *lse_ [[buffer(3)]],
+		device half *d_logits_ [[buffer(4)]],
+		constant kg_dd4f7221_cross_entropy_grad_f16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_V_ = int(args.size_V_);
+	const int size_R_ = int(args.size_R_);
+	float logits_run_[8];
+	float d_logits_out_[8];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_f16x8(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float t_5_ = d_average_ / t_3_;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			const float lse_2_ = lse_[r_];
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
+			}
+			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		}
+	}
+}
+
 // map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_grad_bf16_args {
 	long size_V_;
@@ -551,6 +1198,86 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16(
 				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 			}
+		}
+	}
+}
+
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_grad_bf16_wide_args {
+	long size_V_;
+	long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_grad_bf16_wide(
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const ushort *logits_ [[buffer(2)]],
+		device const float *lse_ [[buffer(3)]],
+		device ushort *d_logits_ [[buffer(4)]],
+		constant kg_dd4f7221_cross_entropy_grad_bf16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_V_ = int(args.size_V_);
+	const int size_R_ = int(args.size_R_);
+	float logits_run_[8];
+	float d_logits_out_[8];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_bf16x8(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float t_5_ = d_average_ / t_3_;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			const float lse_2_ = lse_[r_];
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
+			}
+			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }

@@ -61,6 +61,61 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for top, total, average_sum.
 struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 	long size_V_;
@@ -140,6 +195,148 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	float average_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_2_ += total_parts_[s_];
+		average_sum_2_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		top_[r_] = top_2_;
+		total_[r_] = total_2_;
+		average_sum_[r_] = average_sum_2_;
+	}
+}
+
+// rows kernel for top, total, average_sum, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_f32_1_wide_args {
+	long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
+		device const float *logits_ [[buffer(0)]],
+		device const int *target_ [[buffer(1)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		device float *average_sum_ [[buffer(4)]],
+		constant kg_dd4f7221_cross_entropy_mean_f32_1_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_row_[16];
+	float logits_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += precise::exp(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	average_sum_thread_ = simd_sum(average_sum_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_2_ = 0.0f;
+	float average_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -282,6 +479,83 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	}
 }
 
+// rows kernel for loss, count, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_f32_3_wide_args {
+	long size_R_chunks_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
+		device const int *rows_chunk_ [[buffer(0)]],
+		device const float *sum_chunk_ [[buffer(1)]],
+		device float *loss_ [[buffer(2)]],
+		device int *count_ [[buffer(3)]],
+		constant kg_dd4f7221_cross_entropy_mean_f32_3_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup int rows_parts_[8];
+	threadgroup float sum_parts_[8];
+	const int size_R_chunks_ = int(args.size_R_chunks_);
+	float sum_chunk_run_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	int rows_thread_ = 0;
+	float sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int r_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (r_chunks_ < size_R_chunks_) {
+			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float sum_chunk_2_ = sum_chunk_run_[v_];
+				rows_thread_ += rows_chunk_[r_chunks_];
+				sum_thread_ += sum_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+		float sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (r_chunks_ < size_R_chunks_) {
+				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float sum_chunk_2_ = sum_chunk_run_[v_];
+					rows_thread_ += rows_chunk_[r_chunks_];
+					sum_run_ += sum_chunk_2_;
+				}
+			}
+		}
+		sum_thread_ += sum_run_;
+	}
+	rows_thread_ = simd_sum(rows_thread_);
+	sum_thread_ = simd_sum(sum_thread_);
+	if (int(lane) == 0) {
+		rows_parts_[simd_] = rows_thread_;
+		sum_parts_[simd_] = sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	int rows_ = 0;
+	float sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rows_ += rows_parts_[s_];
+		sum_ += sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const int rows_2_ = rows_;
+		loss_[0] = sum_ / float(max(rows_2_, 1));
+		count_[0] = rows_2_;
+	}
+}
+
 // rows kernel for top, total, average_sum.
 struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	long size_V_;
@@ -361,6 +635,148 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	float average_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_2_ += total_parts_[s_];
+		average_sum_2_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		top_[r_] = top_2_;
+		total_[r_] = total_2_;
+		average_sum_[r_] = average_sum_2_;
+	}
+}
+
+// rows kernel for top, total, average_sum, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_f16_1_wide_args {
+	long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
+		device const half *logits_ [[buffer(0)]],
+		device const int *target_ [[buffer(1)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		device float *average_sum_ [[buffer(4)]],
+		constant kg_dd4f7221_cross_entropy_mean_f16_1_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += precise::exp(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	average_sum_thread_ = simd_sum(average_sum_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_2_ = 0.0f;
+	float average_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -539,6 +955,148 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	}
 }
 
+// rows kernel for top, total, average_sum, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args {
+	long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
+		device const ushort *logits_ [[buffer(0)]],
+		device const int *target_ [[buffer(1)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		device float *average_sum_ [[buffer(4)]],
+		constant kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
+	const int size_V_ = int(args.size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += precise::exp(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	average_sum_thread_ = simd_sum(average_sum_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_2_ = 0.0f;
+	float average_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_2_ += total_parts_[s_];
+		average_sum_2_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		top_[r_] = top_2_;
+		total_[r_] = total_2_;
+		average_sum_[r_] = average_sum_2_;
+	}
+}
+
 // reduce kernel for rows_chunk, sum_chunk.
 struct kg_dd4f7221_cross_entropy_mean_bf16_2_args {
 	long size_R_;
@@ -701,6 +1259,95 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 	}
 }
 
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_grad_f32_wide_args {
+	long size_V_;
+	long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_mean_grad_f32_wide(
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device const float *logits_ [[buffer(4)]],
+		device const float *top_ [[buffer(5)]],
+		device float *d_logits_ [[buffer(6)]],
+		constant kg_dd4f7221_cross_entropy_mean_grad_f32_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_V_ = int(args.size_V_);
+	const int size_R_ = int(args.size_R_);
+	float logits_run_[4];
+	float d_logits_out_[4];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_f32x4(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_7_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
+			}
+			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
+		}
+	}
+}
+
 // map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_mean_grad_f16_args {
 	long size_V_;
@@ -784,6 +1431,95 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 	}
 }
 
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_grad_f16_wide_args {
+	long size_V_;
+	long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_mean_grad_f16_wide(
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device const half *logits_ [[buffer(4)]],
+		device const float *top_ [[buffer(5)]],
+		device half *d_logits_ [[buffer(6)]],
+		constant kg_dd4f7221_cross_entropy_mean_grad_f16_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_V_ = int(args.size_V_);
+	const int size_R_ = int(args.size_R_);
+	float logits_run_[8];
+	float d_logits_out_[8];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_f16x8(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_7_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
+			}
+			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		}
+	}
+}
+
 // map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_mean_grad_bf16_args {
 	long size_V_;
@@ -863,6 +1599,95 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 			}
+		}
+	}
+}
+
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_grad_bf16_wide_args {
+	long size_V_;
+	long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16_wide(
+		device const int *target_ [[buffer(0)]],
+		device const float *d_loss_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device const ushort *logits_ [[buffer(4)]],
+		device const float *top_ [[buffer(5)]],
+		device ushort *d_logits_ [[buffer(6)]],
+		constant kg_dd4f7221_cross_entropy_mean_grad_bf16_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_V_ = int(args.size_V_);
+	const int size_R_ = int(args.size_R_);
+	float logits_run_[8];
+	float d_logits_out_[8];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_bf16x8(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_7_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
+			}
+			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args.ignore_index_;
+		const float t_ = args.label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }

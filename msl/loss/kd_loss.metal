@@ -45,6 +45,61 @@ inline float kg_max(float x, float y) {
 	return x > y || isnan(x) ? x : y;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for mse, cos, loss.
 struct kg_dd4f7221_kd_loss_f32_args {
 	long size_D_;
@@ -115,6 +170,120 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	float gap_sum_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+		gap_sum_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
+		cos_[r_] = angle_;
+		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * gap_;
+	}
+}
+
+// rows kernel for mse, cos, loss, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_f32_wide_args {
+	long size_D_;
+	float alpha_;
+	float beta_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_loss_f32_wide(
+		device const float *student_ [[buffer(0)]],
+		device const float *teacher_ [[buffer(1)]],
+		device float *mse_ [[buffer(2)]],
+		device float *cos_ [[buffer(3)]],
+		device float *loss_ [[buffer(4)]],
+		constant kg_dd4f7221_kd_loss_f32_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_run_[4];
+	float teacher_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_run_, student_ + at_ + d_);
+			kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	gap_sum_thread_ = simd_sum(gap_sum_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	float gap_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -213,6 +382,120 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	}
 }
 
+// rows kernel for mse, cos, loss, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_f16_wide_args {
+	long size_D_;
+	float alpha_;
+	float beta_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_loss_f16_wide(
+		device const half *student_ [[buffer(0)]],
+		device const half *teacher_ [[buffer(1)]],
+		device float *mse_ [[buffer(2)]],
+		device float *cos_ [[buffer(3)]],
+		device float *loss_ [[buffer(4)]],
+		constant kg_dd4f7221_kd_loss_f16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_run_[8];
+	float teacher_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_run_, student_ + at_ + d_);
+			kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	gap_sum_thread_ = simd_sum(gap_sum_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	float gap_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+		gap_sum_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
+		cos_[r_] = angle_;
+		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * gap_;
+	}
+}
+
 // rows kernel for mse, cos, loss.
 struct kg_dd4f7221_kd_loss_bf16_args {
 	long size_D_;
@@ -283,6 +566,120 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	float gap_sum_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+		gap_sum_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
+		cos_[r_] = angle_;
+		loss_[r_] = args.alpha_ * (1.0f - angle_) + args.beta_ * gap_;
+	}
+}
+
+// rows kernel for mse, cos, loss, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_bf16_wide_args {
+	long size_D_;
+	float alpha_;
+	float beta_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_loss_bf16_wide(
+		device const ushort *student_ [[buffer(0)]],
+		device const ushort *teacher_ [[buffer(1)]],
+		device float *mse_ [[buffer(2)]],
+		device float *cos_ [[buffer(3)]],
+		device float *loss_ [[buffer(4)]],
+		constant kg_dd4f7221_kd_loss_bf16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_run_[8];
+	float teacher_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_run_, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	gap_sum_thread_ = simd_sum(gap_sum_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	float gap_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -379,6 +776,150 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	}
 }
 
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_grad_f32_wide_args {
+	long size_D_;
+	float beta_;
+	float alpha_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
+		device const float *student_ [[buffer(0)]],
+		device const float *teacher_ [[buffer(1)]],
+		device const float *d_loss_ [[buffer(2)]],
+		device float *d_student_ [[buffer(3)]],
+		constant kg_dd4f7221_kd_loss_grad_f32_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
+	float d_student_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
+			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
+		}
+	}
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+	}
+	const float d_loss_2_ = d_loss_[r_];
+	const float d_gap_ = d_loss_2_ * args.beta_;
+	const float t_ = 2.0f * d_gap_;
+	const float t_2_ = float(max(size_D_, 1));
+	const float d_angle_ = -(d_loss_2_ * args.alpha_);
+	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
+	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
+	const float d_st_ = angle_product_ * ss_rsqrt_;
+	const bool t_3_ = ss_ < 1e-12f;
+	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_4_ = 2.0f * d_ss_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+			}
+			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				}
+				kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_student.
 struct kg_dd4f7221_kd_loss_grad_f16_args {
 	long size_D_;
@@ -461,6 +1002,150 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	}
 }
 
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_grad_f16_wide_args {
+	long size_D_;
+	float beta_;
+	float alpha_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
+		device const half *student_ [[buffer(0)]],
+		device const half *teacher_ [[buffer(1)]],
+		device const float *d_loss_ [[buffer(2)]],
+		device half *d_student_ [[buffer(3)]],
+		constant kg_dd4f7221_kd_loss_grad_f16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float d_student_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+	}
+	const float d_loss_2_ = d_loss_[r_];
+	const float d_gap_ = d_loss_2_ * args.beta_;
+	const float t_ = 2.0f * d_gap_;
+	const float t_2_ = float(max(size_D_, 1));
+	const float d_angle_ = -(d_loss_2_ * args.alpha_);
+	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
+	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
+	const float d_st_ = angle_product_ * ss_rsqrt_;
+	const bool t_3_ = ss_ < 1e-12f;
+	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_4_ = 2.0f * d_ss_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+			}
+			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				}
+				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_student.
 struct kg_dd4f7221_kd_loss_grad_bf16_args {
 	long size_D_;
@@ -540,5 +1225,149 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 		const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 		const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
 		d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+	}
+}
+
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_grad_bf16_wide_args {
+	long size_D_;
+	float beta_;
+	float alpha_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
+		device const ushort *student_ [[buffer(0)]],
+		device const ushort *teacher_ [[buffer(1)]],
+		device const float *d_loss_ [[buffer(2)]],
+		device ushort *d_student_ [[buffer(3)]],
+		constant kg_dd4f7221_kd_loss_grad_bf16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float d_student_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+	}
+	const float d_loss_2_ = d_loss_[r_];
+	const float d_gap_ = d_loss_2_ * args.beta_;
+	const float t_ = 2.0f * d_gap_;
+	const float t_2_ = float(max(size_D_, 1));
+	const float d_angle_ = -(d_loss_2_ * args.alpha_);
+	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
+	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
+	const float d_st_ = angle_product_ * ss_rsqrt_;
+	const bool t_3_ = ss_ < 1e-12f;
+	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_4_ = 2.0f * d_ss_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+			}
+			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				}
+				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
 	}
 }

@@ -34,6 +34,36 @@ inline float kg_max(float x, float y) {
 	return x > y || isnan(x) ? x : y;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
 // rows kernel for gap_sum, st, ss, tt.
 struct kg_dd4f7221_kd_metrics_mean_f32_1_args {
 	long size_D_;
@@ -103,6 +133,118 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 	float gap_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		st_2_ += st_parts_[s_];
+		ss_2_ += ss_parts_[s_];
+		tt_2_ += tt_parts_[s_];
+		gap_sum_2_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		gap_sum_[b_] = gap_sum_2_;
+		st_[b_] = st_2_;
+		ss_[b_] = ss_2_;
+		tt_[b_] = tt_2_;
+	}
+}
+
+// rows kernel for gap_sum, st, ss, tt, 16 bytes at a time.
+struct kg_dd4f7221_kd_metrics_mean_f32_1_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
+		device const float *student_ [[buffer(0)]],
+		device const float *teacher_ [[buffer(1)]],
+		device float *gap_sum_ [[buffer(2)]],
+		device float *st_ [[buffer(3)]],
+		device float *ss_ [[buffer(4)]],
+		device float *tt_ [[buffer(5)]],
+		constant kg_dd4f7221_kd_metrics_mean_f32_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_run_[4];
+	float teacher_run_[4];
+	const int b_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = b_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_run_, student_ + at_ + d_);
+			kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	gap_sum_thread_ = simd_sum(gap_sum_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_2_ = 0.0f;
+	float ss_2_ = 0.0f;
+	float tt_2_ = 0.0f;
+	float gap_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];
@@ -240,6 +382,94 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 	}
 }
 
+// rows kernel for mse, cos, 16 bytes at a time.
+struct kg_dd4f7221_kd_metrics_mean_f32_3_wide_args {
+	long size_B_chunks_;
+	long size_B_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_metrics_mean_f32_3_wide(
+		device const float *mse_reduced_sum_chunk_ [[buffer(0)]],
+		device const float *cos_reduced_sum_chunk_ [[buffer(1)]],
+		device float *mse_ [[buffer(2)]],
+		device float *cos_ [[buffer(3)]],
+		constant kg_dd4f7221_kd_metrics_mean_f32_3_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float mse_reduced_sum_parts_[8];
+	threadgroup float cos_reduced_sum_parts_[8];
+	const int size_B_chunks_ = int(args.size_B_chunks_);
+	const int size_B_ = int(args.size_B_);
+	float mse_reduced_sum_chunk_run_[4];
+	float cos_reduced_sum_chunk_run_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float mse_reduced_sum_thread_ = 0.0f;
+	float cos_reduced_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int b_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (b_chunks_ < size_B_chunks_) {
+			kg_load_f32x4(mse_reduced_sum_chunk_run_, mse_reduced_sum_chunk_ + b_chunks_);
+			kg_load_f32x4(cos_reduced_sum_chunk_run_, cos_reduced_sum_chunk_ + b_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
+				const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
+				mse_reduced_sum_thread_ += mse_reduced_sum_chunk_2_;
+				cos_reduced_sum_thread_ += cos_reduced_sum_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_B_chunks_; from_ += slab_) {
+		float mse_reduced_sum_run_ = 0.0f;
+		float cos_reduced_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int b_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (b_chunks_ < size_B_chunks_) {
+				kg_load_f32x4(mse_reduced_sum_chunk_run_, mse_reduced_sum_chunk_ + b_chunks_);
+				kg_load_f32x4(cos_reduced_sum_chunk_run_, cos_reduced_sum_chunk_ + b_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
+					const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
+					mse_reduced_sum_run_ += mse_reduced_sum_chunk_2_;
+					cos_reduced_sum_run_ += cos_reduced_sum_chunk_2_;
+				}
+			}
+		}
+		mse_reduced_sum_thread_ += mse_reduced_sum_run_;
+		cos_reduced_sum_thread_ += cos_reduced_sum_run_;
+	}
+	mse_reduced_sum_thread_ = simd_sum(mse_reduced_sum_thread_);
+	cos_reduced_sum_thread_ = simd_sum(cos_reduced_sum_thread_);
+	if (int(lane) == 0) {
+		mse_reduced_sum_parts_[simd_] = mse_reduced_sum_thread_;
+		cos_reduced_sum_parts_[simd_] = cos_reduced_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float mse_reduced_sum_ = 0.0f;
+	float cos_reduced_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
+		cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float t_ = float(max(size_B_, 1));
+		const float mse_reduced_ = mse_reduced_sum_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_ / t_;
+		mse_[0] = mse_reduced_;
+		cos_[0] = cos_reduced_;
+	}
+}
+
 // rows kernel for gap_sum, st, ss, tt.
 struct kg_dd4f7221_kd_metrics_mean_f16_1_args {
 	long size_D_;
@@ -322,6 +552,118 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 	}
 }
 
+// rows kernel for gap_sum, st, ss, tt, 16 bytes at a time.
+struct kg_dd4f7221_kd_metrics_mean_f16_1_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
+		device const half *student_ [[buffer(0)]],
+		device const half *teacher_ [[buffer(1)]],
+		device float *gap_sum_ [[buffer(2)]],
+		device float *st_ [[buffer(3)]],
+		device float *ss_ [[buffer(4)]],
+		device float *tt_ [[buffer(5)]],
+		constant kg_dd4f7221_kd_metrics_mean_f16_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_run_[8];
+	float teacher_run_[8];
+	const int b_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = b_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_run_, student_ + at_ + d_);
+			kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	gap_sum_thread_ = simd_sum(gap_sum_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_2_ = 0.0f;
+	float ss_2_ = 0.0f;
+	float tt_2_ = 0.0f;
+	float gap_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_2_ += st_parts_[s_];
+		ss_2_ += ss_parts_[s_];
+		tt_2_ += tt_parts_[s_];
+		gap_sum_2_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		gap_sum_[b_] = gap_sum_2_;
+		st_[b_] = st_2_;
+		ss_[b_] = ss_2_;
+		tt_[b_] = tt_2_;
+	}
+}
+
 // rows kernel for gap_sum, st, ss, tt.
 struct kg_dd4f7221_kd_metrics_mean_bf16_1_args {
 	long size_D_;
@@ -391,6 +733,118 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 	float gap_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		st_2_ += st_parts_[s_];
+		ss_2_ += ss_parts_[s_];
+		tt_2_ += tt_parts_[s_];
+		gap_sum_2_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		gap_sum_[b_] = gap_sum_2_;
+		st_[b_] = st_2_;
+		ss_[b_] = ss_2_;
+		tt_[b_] = tt_2_;
+	}
+}
+
+// rows kernel for gap_sum, st, ss, tt, 16 bytes at a time.
+struct kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
+		device const ushort *student_ [[buffer(0)]],
+		device const ushort *teacher_ [[buffer(1)]],
+		device float *gap_sum_ [[buffer(2)]],
+		device float *st_ [[buffer(3)]],
+		device float *ss_ [[buffer(4)]],
+		device float *tt_ [[buffer(5)]],
+		constant kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_run_[8];
+	float teacher_run_[8];
+	const int b_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = b_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_run_, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = simd_sum(st_thread_);
+	ss_thread_ = simd_sum(ss_thread_);
+	tt_thread_ = simd_sum(tt_thread_);
+	gap_sum_thread_ = simd_sum(gap_sum_thread_);
+	if (int(lane) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float st_2_ = 0.0f;
+	float ss_2_ = 0.0f;
+	float tt_2_ = 0.0f;
+	float gap_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];

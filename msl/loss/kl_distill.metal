@@ -52,6 +52,61 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for loss.
 struct kg_dd4f7221_kl_distill_f32_args {
 	long size_D_;
@@ -162,6 +217,219 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	float kl_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		kl_ += kl_parts_[s_];
+	}
+	if (thread_ == 0) {
+		loss_[r_] = t_ * t_ * kl_;
+	}
+}
+
+// rows kernel for loss, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_f32_wide_args {
+	long size_D_;
+	float temperature_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kl_distill_f32_wide(
+		device const float *student_ [[buffer(0)]],
+		device const float *teacher_ [[buffer(1)]],
+		device float *loss_ [[buffer(2)]],
+		constant kg_dd4f7221_kl_distill_f32_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float kl_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
+			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(lane) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += precise::exp(t_5_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = simd_sum(s_total_thread_);
+	t_total_thread_ = simd_sum(t_total_thread_);
+	if (int(lane) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float kl_thread_ = 0.0f;
+	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+		kl_thread_ += kl_run_;
+	}
+	kl_thread_ = simd_sum(kl_thread_);
+	if (int(lane) == 0) {
+		kl_parts_[simd_] = kl_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float kl_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -286,6 +554,219 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	}
 }
 
+// rows kernel for loss, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_f16_wide_args {
+	long size_D_;
+	float temperature_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kl_distill_f16_wide(
+		device const half *student_ [[buffer(0)]],
+		device const half *teacher_ [[buffer(1)]],
+		device float *loss_ [[buffer(2)]],
+		constant kg_dd4f7221_kl_distill_f16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float kl_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(lane) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += precise::exp(t_5_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = simd_sum(s_total_thread_);
+	t_total_thread_ = simd_sum(t_total_thread_);
+	if (int(lane) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float kl_thread_ = 0.0f;
+	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+		kl_thread_ += kl_run_;
+	}
+	kl_thread_ = simd_sum(kl_thread_);
+	if (int(lane) == 0) {
+		kl_parts_[simd_] = kl_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float kl_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		kl_ += kl_parts_[s_];
+	}
+	if (thread_ == 0) {
+		loss_[r_] = t_ * t_ * kl_;
+	}
+}
+
 // rows kernel for loss.
 struct kg_dd4f7221_kl_distill_bf16_args {
 	long size_D_;
@@ -396,6 +877,219 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	float kl_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		kl_ += kl_parts_[s_];
+	}
+	if (thread_ == 0) {
+		loss_[r_] = t_ * t_ * kl_;
+	}
+}
+
+// rows kernel for loss, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_bf16_wide_args {
+	long size_D_;
+	float temperature_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kl_distill_bf16_wide(
+		device const ushort *student_ [[buffer(0)]],
+		device const ushort *teacher_ [[buffer(1)]],
+		device float *loss_ [[buffer(2)]],
+		constant kg_dd4f7221_kl_distill_bf16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float kl_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(lane) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += precise::exp(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += precise::exp(t_5_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = simd_sum(s_total_thread_);
+	t_total_thread_ = simd_sum(t_total_thread_);
+	if (int(lane) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float kl_thread_ = 0.0f;
+	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+		kl_thread_ += kl_run_;
+	}
+	kl_thread_ = simd_sum(kl_thread_);
+	if (int(lane) == 0) {
+		kl_parts_[simd_] = kl_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float kl_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -528,6 +1222,255 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	}
 }
 
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_grad_f32_wide_args {
+	long size_D_;
+	float temperature_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
+		device const float *student_ [[buffer(0)]],
+		device const float *teacher_ [[buffer(1)]],
+		device const float *d_loss_ [[buffer(2)]],
+		device float *d_student_ [[buffer(3)]],
+		constant kg_dd4f7221_kl_distill_grad_f32_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float d_s_total_part_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
+	float kept_2_[16];
+	float kept_[16];
+	float d_student_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
+			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(lane) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = precise::exp(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += precise::exp(t_4_);
+				kept_2_[i_ * 4 + v_] = student_exp_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = simd_sum(s_total_thread_);
+	t_total_thread_ = simd_sum(t_total_thread_);
+	if (int(lane) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float d_s_total_part_thread_ = 0.0f;
+	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 4 + v_] = p_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
+		}
+		d_s_total_part_thread_ += d_s_total_part_run_;
+	}
+	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
+	if (int(lane) == 0) {
+		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_s_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_s_total_part_ += d_s_total_part_parts_[s_];
+	}
+	const bool t_3_ = s_total_ == 0.0f;
+	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float p_ = kept_[i_ * 4 + v_];
+				const float student_exp_ = kept_2_[i_ * 4 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+			}
+			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+				kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_student.
 struct kg_dd4f7221_kl_distill_grad_f16_args {
 	long size_D_;
@@ -653,6 +1596,255 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	}
 }
 
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_grad_f16_wide_args {
+	long size_D_;
+	float temperature_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
+		device const half *student_ [[buffer(0)]],
+		device const half *teacher_ [[buffer(1)]],
+		device const float *d_loss_ [[buffer(2)]],
+		device half *d_student_ [[buffer(3)]],
+		constant kg_dd4f7221_kl_distill_grad_f16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float d_s_total_part_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float kept_2_[16];
+	float kept_[16];
+	float d_student_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(lane) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = precise::exp(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += precise::exp(t_4_);
+				kept_2_[i_ * 8 + v_] = student_exp_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = simd_sum(s_total_thread_);
+	t_total_thread_ = simd_sum(t_total_thread_);
+	if (int(lane) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float d_s_total_part_thread_ = 0.0f;
+	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 8 + v_] = p_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
+		}
+		d_s_total_part_thread_ += d_s_total_part_run_;
+	}
+	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
+	if (int(lane) == 0) {
+		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_s_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_s_total_part_ += d_s_total_part_parts_[s_];
+	}
+	const bool t_3_ = s_total_ == 0.0f;
+	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float p_ = kept_[i_ * 8 + v_];
+				const float student_exp_ = kept_2_[i_ * 8 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+			}
+			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_student.
 struct kg_dd4f7221_kl_distill_grad_bf16_args {
 	long size_D_;
@@ -775,5 +1967,254 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
 		const float student_exp_ = precise::exp(t_6_ - s_base_);
 		d_student_[at_ + d_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+	}
+}
+
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_grad_bf16_wide_args {
+	long size_D_;
+	float temperature_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
+		device const ushort *student_ [[buffer(0)]],
+		device const ushort *teacher_ [[buffer(1)]],
+		device const float *d_loss_ [[buffer(2)]],
+		device ushort *d_student_ [[buffer(3)]],
+		constant kg_dd4f7221_kl_distill_grad_bf16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float d_s_total_part_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float kept_2_[16];
+	float kept_[16];
+	float d_student_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args.temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(lane) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = precise::exp(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += precise::exp(t_4_);
+				kept_2_[i_ * 8 + v_] = student_exp_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = simd_sum(s_total_thread_);
+	t_total_thread_ = simd_sum(t_total_thread_);
+	if (int(lane) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float d_s_total_part_thread_ = 0.0f;
+	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = precise::exp(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 8 + v_] = p_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
+		}
+		d_s_total_part_thread_ += d_s_total_part_run_;
+	}
+	d_s_total_part_thread_ = simd_sum(d_s_total_part_thread_);
+	if (int(lane) == 0) {
+		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_s_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_s_total_part_ += d_s_total_part_parts_[s_];
+	}
+	const bool t_3_ = s_total_ == 0.0f;
+	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float p_ = kept_[i_ * 8 + v_];
+				const float student_exp_ = kept_2_[i_ * 8 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+			}
+			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
 	}
 }

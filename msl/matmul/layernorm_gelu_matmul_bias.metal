@@ -44,6 +44,71 @@ inline float kg_sigmoid(float x) {
 	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+inline void kg_load_f32x8(thread float *to, device const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for mean, rstd, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args {
 	long size_K_;
@@ -113,6 +178,139 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	float var_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		var_sum_2_ += var_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
+		mean_[r_] = mean_2_;
+		rstd_[r_] = rstd_2_;
+		rest_sum_[r_] = rest_sum_2_;
+		var_sum_[r_] = var_sum_2_;
+	}
+}
+
+// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args {
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
+		device const float *x_ [[buffer(0)]],
+		device float *mean_ [[buffer(1)]],
+		device float *rstd_ [[buffer(2)]],
+		device float *rest_sum_ [[buffer(3)]],
+		device float *var_sum_ [[buffer(4)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	float x_row_[16];
+	float x_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_K_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + k_);
+		}
+	}
+	float rest_sum_thread_ = 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	float var_sum_thread_ = 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_2_ / t_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_;
+				var_sum_thread_ += t_3_ * t_3_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float var_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
+		}
+		var_sum_thread_ += var_sum_run_;
+	}
+	var_sum_thread_ = simd_sum(var_sum_thread_);
+	if (int(lane) == 0) {
+		var_sum_parts_[simd_] = var_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float var_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -323,6 +521,139 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 }
 
+// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args {
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
+		device const half *x_ [[buffer(0)]],
+		device float *mean_ [[buffer(1)]],
+		device float *rstd_ [[buffer(2)]],
+		device float *rest_sum_ [[buffer(3)]],
+		device float *var_sum_ [[buffer(4)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	float x_row_[16];
+	float x_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_K_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + k_);
+		}
+	}
+	float rest_sum_thread_ = 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	float var_sum_thread_ = 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_2_ / t_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_;
+				var_sum_thread_ += t_3_ * t_3_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float var_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
+		}
+		var_sum_thread_ += var_sum_run_;
+	}
+	var_sum_thread_ = simd_sum(var_sum_thread_);
+	if (int(lane) == 0) {
+		var_sum_parts_[simd_] = var_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float var_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		var_sum_2_ += var_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
+		mean_[r_] = mean_2_;
+		rstd_[r_] = rstd_2_;
+		rest_sum_[r_] = rest_sum_2_;
+		var_sum_[r_] = var_sum_2_;
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_args {
 	long size_N_;
@@ -507,6 +838,139 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	float var_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		var_sum_2_ += var_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
+		mean_[r_] = mean_2_;
+		rstd_[r_] = rstd_2_;
+		rest_sum_[r_] = rest_sum_2_;
+		var_sum_[r_] = var_sum_2_;
+	}
+}
+
+// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args {
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device float *mean_ [[buffer(1)]],
+		device float *rstd_ [[buffer(2)]],
+		device float *rest_sum_ [[buffer(3)]],
+		device float *var_sum_ [[buffer(4)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	float x_row_[16];
+	float x_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_K_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + k_);
+		}
+	}
+	float rest_sum_thread_ = 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	float var_sum_thread_ = 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_2_ / t_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_;
+				var_sum_thread_ += t_3_ * t_3_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float var_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
+		}
+		var_sum_thread_ += var_sum_run_;
+	}
+	var_sum_thread_ = simd_sum(var_sum_thread_);
+	if (int(lane) == 0) {
+		var_sum_parts_[simd_] = var_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float var_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1026,6 +1490,75 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 	}
 }
 
+// rows kernel for rest_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide(
+		device const float *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	float x_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_load_f32x4(x_run_, x_ + at_ + k_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				rest_sum_thread_ += x_2_ - first_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					rest_sum_run_ += x_2_ - first_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
 // matmul kernel for d_h.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 	long size_K_;
@@ -1219,6 +1752,223 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args {
+	long size_K_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
+		device const float *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const float *gamma_ [[buffer(3)]],
+		device const float *beta_ [[buffer(4)]],
+		device const float *d_h_ [[buffer(5)]],
+		device float *d_gamma_reduced_block_ [[buffer(6)]],
+		device float *d_beta_reduced_block_ [[buffer(7)]],
+		device float *d_x_ [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args &args [[buffer(9)]],
+		device kg_fault *fault [[buffer(10)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_beta_reduced_block_sums_[16];
+	float x_row_[16];
+	float gamma_row_[16];
+	float beta_row_[16];
+	float d_h_row_[16];
+	float kept_[16];
+	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
+	float d_h_run_[4];
+	float d_x_out_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_K_;
+	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
+				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
+				kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
+				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? x_[at_2_] : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+					const float t_3_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ += t_4_ * t_3_;
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(gamma_run_, gamma_ + k_);
+					kg_load_f32x4(beta_run_, beta_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+					const float t_5_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
+				}
+				kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(gamma_run_, gamma_ + k_);
+					kg_load_f32x4(beta_run_, beta_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_5_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+				}
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_store_f32x4(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 4);
+			kg_store_f32x4(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 4);
+		}
 	}
 }
 
@@ -1427,6 +2177,85 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 	}
 }
 
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args {
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[4];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
+		}
+	}
+}
+
 // cols kernel for d_bias.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args {
 	long size_N_;
@@ -1517,6 +2346,75 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 	float rest_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// rows kernel for rest_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide(
+		device const half *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	float x_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_f16x8(x_run_, x_ + at_ + k_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				rest_sum_thread_ += x_2_ - first_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					rest_sum_run_ += x_2_ - first_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1717,6 +2615,223 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args {
+	long size_K_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
+		device const half *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const half *gamma_ [[buffer(3)]],
+		device const half *beta_ [[buffer(4)]],
+		device const float *d_h_ [[buffer(5)]],
+		device float *d_gamma_reduced_block_ [[buffer(6)]],
+		device float *d_beta_reduced_block_ [[buffer(7)]],
+		device half *d_x_ [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args &args [[buffer(9)]],
+		device kg_fault *fault [[buffer(10)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_beta_reduced_block_sums_[16];
+	float x_row_[16];
+	float gamma_row_[16];
+	float beta_row_[16];
+	float d_h_row_[16];
+	float kept_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float d_h_run_[8];
+	float d_x_out_[8];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_K_;
+	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + k_);
+				kg_load_f16x8(beta_row_ + i_ * 8, beta_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ += t_4_ * t_3_;
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(gamma_run_, gamma_ + k_);
+					kg_load_f16x8(beta_run_, beta_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+				}
+				kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(gamma_run_, gamma_ + k_);
+					kg_load_f16x8(beta_run_, beta_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_5_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+				}
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
+			kg_store_f32x8(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 8);
+		}
 	}
 }
 
@@ -1925,6 +3040,85 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 	}
 }
 
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args {
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[8];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
+		}
+	}
+}
+
 // cols kernel for d_bias.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args {
 	long size_N_;
@@ -2015,6 +3209,75 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 	float rest_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// rows kernel for rest_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide_args {
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device float *rest_sum_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	float x_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_bf16x8(x_run_, x_ + at_ + k_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				rest_sum_thread_ += x_2_ - first_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					rest_sum_run_ += x_2_ - first_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -2215,6 +3478,223 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args {
+	long size_K_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const ushort *gamma_ [[buffer(3)]],
+		device const ushort *beta_ [[buffer(4)]],
+		device const float *d_h_ [[buffer(5)]],
+		device float *d_gamma_reduced_block_ [[buffer(6)]],
+		device float *d_beta_reduced_block_ [[buffer(7)]],
+		device ushort *d_x_ [[buffer(8)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args &args [[buffer(9)]],
+		device kg_fault *fault [[buffer(10)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_beta_reduced_block_sums_[16];
+	float x_row_[16];
+	float gamma_row_[16];
+	float beta_row_[16];
+	float d_h_row_[16];
+	float kept_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float d_h_run_[8];
+	float d_x_out_[8];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_K_;
+	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + k_);
+				kg_load_bf16x8(beta_row_ + i_ * 8, beta_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ += t_4_ * t_3_;
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(gamma_run_, gamma_ + k_);
+					kg_load_bf16x8(beta_run_, beta_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+				}
+				kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(gamma_run_, gamma_ + k_);
+					kg_load_bf16x8(beta_run_, beta_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_5_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+				}
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
+			kg_store_f32x8(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 8);
+		}
 	}
 }
 
@@ -2419,6 +3899,85 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		const int at_2_ = row_ * size_N_;
 		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
 			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		}
+	}
+}
+
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args {
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[8];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
 	}
 }

@@ -37,6 +37,46 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_linear_f32_args {
 	long size_N_;
@@ -566,6 +606,85 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 	}
 }
 
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_linear_grad_f32_3_wide_args {
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_linear_grad_f32_3_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_linear_grad_f32_3_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[4];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
+		}
+	}
+}
+
 // cols kernel for d_bias.
 struct kg_dd4f7221_linear_grad_f32_4_args {
 	long size_N_;
@@ -846,6 +965,85 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 	}
 }
 
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_linear_grad_f16_3_wide_args {
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_linear_grad_f16_3_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_linear_grad_f16_3_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[8];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
+		}
+	}
+}
+
 // cols kernel for d_bias.
 struct kg_dd4f7221_linear_grad_f16_4_args {
 	long size_N_;
@@ -1122,6 +1320,85 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 		const int at_2_ = row_ * size_N_;
 		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
 			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		}
+	}
+}
+
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_linear_grad_bf16_3_wide_args {
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_linear_grad_bf16_3_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[8];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
 	}
 }

@@ -37,6 +37,46 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
 // matmul kernel for base.
 struct kg_dd4f7221_lora_f32_1_args {
 	long size_O_;
@@ -689,6 +729,54 @@ kernel void kg_dd4f7221_lora_grad_f32_1(
 	}
 }
 
+// map kernel for d_up, 16 bytes at a time.
+struct kg_dd4f7221_lora_grad_f32_1_wide_args {
+	long size_O_;
+	long size_R_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_lora_grad_f32_1_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device float *d_up_ [[buffer(1)]],
+		constant kg_dd4f7221_lora_grad_f32_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float d_y_run_[4];
+	float d_up_out_[4];
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_up_out_[v_] = d_y_2_ * t_;
+			}
+			kg_store_f32x4(d_up_ + at_, d_up_out_);
+		}
+	} else {
+		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = d_y_[r_ * size_O_ + o_] * t_;
+		}
+	}
+}
+
 // matmul kernel for d_down.
 struct kg_dd4f7221_lora_grad_f32_2_args {
 	long size_Rank_;
@@ -1029,6 +1117,54 @@ kernel void kg_dd4f7221_lora_grad_f16_1(
 				const int r_ = at_ / size_O_;
 				d_up_[r_ * size_O_ + o_] = float(d_y_[r_ * size_O_ + o_]) * t_;
 			}
+		}
+	}
+}
+
+// map kernel for d_up, 16 bytes at a time.
+struct kg_dd4f7221_lora_grad_f16_1_wide_args {
+	long size_O_;
+	long size_R_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_lora_grad_f16_1_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device float *d_up_ [[buffer(1)]],
+		constant kg_dd4f7221_lora_grad_f16_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float d_y_run_[8];
+	float d_up_out_[8];
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_up_out_[v_] = d_y_2_ * t_;
+			}
+			kg_store_f32x8(d_up_ + at_, d_up_out_);
+		}
+	} else {
+		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = float(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
 }
@@ -1571,6 +1707,54 @@ kernel void kg_dd4f7221_lora_grad_bf16_1(
 				const int r_ = at_ / size_O_;
 				d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 			}
+		}
+	}
+}
+
+// map kernel for d_up, 16 bytes at a time.
+struct kg_dd4f7221_lora_grad_bf16_1_wide_args {
+	long size_O_;
+	long size_R_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_lora_grad_bf16_1_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device float *d_up_ [[buffer(1)]],
+		constant kg_dd4f7221_lora_grad_bf16_1_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float d_y_run_[8];
+	float d_up_out_[8];
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_up_out_[v_] = d_y_2_ * t_;
+			}
+			kg_store_f32x8(d_up_ + at_, d_up_out_);
+		}
+	} else {
+		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
 }

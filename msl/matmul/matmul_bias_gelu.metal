@@ -43,6 +43,51 @@ inline float kg_sigmoid(float x) {
 	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+inline void kg_load_f32x8(thread float *to, device const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
 // matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_nn_f32_args {
 	long size_N_;
@@ -1419,6 +1464,60 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1(
 	}
 }
 
+// map kernel for d_pre, 16 bytes at a time.
+struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide_args {
+	long size_N_;
+	long size_M_;
+	long size_Z_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide(
+		device const float *pre_ [[buffer(0)]],
+		device const float *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_M_ = int(args.size_M_);
+	const int size_Z_ = int(args.size_Z_);
+	float pre_run_[4];
+	float d_c_run_[4];
+	float d_pre_out_[4];
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(pre_run_, pre_ + at_);
+			kg_load_f32x4(d_c_run_, d_c_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float pre_2_ = pre_run_[v_];
+				const float d_c_2_ = d_c_run_[v_];
+				const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
+			}
+			kg_store_f32x4(d_pre_ + at_, d_pre_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
+		}
+	}
+}
+
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args {
 	long size_K_;
@@ -1659,6 +1758,90 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 	}
 }
 
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide_args {
+	long size_N_;
+	long size_Z_;
+	long size_M_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide(
+		device const float *d_pre_ [[buffer(0)]],
+		device float *d_bias_reduced_block_ [[buffer(1)]],
+		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_M_ = int(args.size_M_);
+	float d_bias_reduced_block_sums_[16];
+	float d_pre_run_[4];
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int rows_ = size_Z_ * size_M_;
+	const int from_ = int(group.x) * 32;
+	const int to_ = min(from_ + 32, rows_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int m_ = row_ % size_M_;
+		const int z_ = row_ / size_M_;
+		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				kg_load_f32x4(d_pre_run_, d_pre_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_pre_2_ = d_pre_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_pre_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					kg_load_f32x4(d_pre_run_, d_pre_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_pre_2_ = d_pre_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_pre_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
+		}
+	}
+}
+
 // cols kernel for d_bias.
 struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5_args {
 	long size_N_;
@@ -1759,6 +1942,60 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1(
 				const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
 				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 			}
+		}
+	}
+}
+
+// map kernel for d_pre, 16 bytes at a time.
+struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide_args {
+	long size_N_;
+	long size_M_;
+	long size_Z_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide(
+		device const float *pre_ [[buffer(0)]],
+		device const half *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_M_ = int(args.size_M_);
+	const int size_Z_ = int(args.size_Z_);
+	float pre_run_[8];
+	float d_c_run_[8];
+	float d_pre_out_[8];
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(pre_run_, pre_ + at_);
+			kg_load_f16x8(d_c_run_, d_c_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float pre_2_ = pre_run_[v_];
+				const float d_c_2_ = d_c_run_[v_];
+				const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
+			}
+			kg_store_f32x8(d_pre_ + at_, d_pre_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 		}
 	}
 }
@@ -2067,6 +2304,60 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1(
 				const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
 				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 			}
+		}
+	}
+}
+
+// map kernel for d_pre, 16 bytes at a time.
+struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide_args {
+	long size_N_;
+	long size_M_;
+	long size_Z_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide(
+		device const float *pre_ [[buffer(0)]],
+		device const ushort *d_c_ [[buffer(1)]],
+		device float *d_pre_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_N_ = int(args.size_N_);
+	const int size_M_ = int(args.size_M_);
+	const int size_Z_ = int(args.size_Z_);
+	float pre_run_[8];
+	float d_c_run_[8];
+	float d_pre_out_[8];
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(pre_run_, pre_ + at_);
+			kg_load_bf16x8(d_c_run_, d_c_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float pre_2_ = pre_run_[v_];
+				const float d_c_2_ = d_c_run_[v_];
+				const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
+			}
+			kg_store_f32x8(d_pre_ + at_, d_pre_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 		}
 	}
 }

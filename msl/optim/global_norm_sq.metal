@@ -29,6 +29,15 @@ inline float kg_from_bf16(ushort x) {
 	return as_type<float>(uint(x) << 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
 // reduce kernel for part_chunk.
 struct kg_dd4f7221_global_norm_sq_total_f32_1_args {
 	long size_P_;
@@ -112,6 +121,72 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 	float part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		part_ += part_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[0] = total_[0] + part_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_global_norm_sq_total_f32_2_wide_args {
+	long size_P_chunks_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_global_norm_sq_total_f32_2_wide(
+		device const float *part_chunk_ [[buffer(0)]],
+		device const float *total_ [[buffer(1)]],
+		device float *y_ [[buffer(2)]],
+		constant kg_dd4f7221_global_norm_sq_total_f32_2_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float part_parts_[8];
+	const int size_P_chunks_ = int(args.size_P_chunks_);
+	float part_chunk_run_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float part_chunk_2_ = part_chunk_run_[v_];
+				part_thread_ += part_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float part_chunk_2_ = part_chunk_run_[v_];
+					part_run_ += part_chunk_2_;
+				}
+			}
+		}
+		part_thread_ += part_run_;
+	}
+	part_thread_ = simd_sum(part_thread_);
+	if (int(lane) == 0) {
+		part_parts_[simd_] = part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		part_ += part_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -248,6 +323,71 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 	float part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		part_ += part_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[0] = part_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_global_norm_sq_f32_2_wide_args {
+	long size_P_chunks_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_global_norm_sq_f32_2_wide(
+		device const float *part_chunk_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_global_norm_sq_f32_2_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float part_parts_[8];
+	const int size_P_chunks_ = int(args.size_P_chunks_);
+	float part_chunk_run_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float part_chunk_2_ = part_chunk_run_[v_];
+				part_thread_ += part_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float part_chunk_2_ = part_chunk_run_[v_];
+					part_run_ += part_chunk_2_;
+				}
+			}
+		}
+		part_thread_ += part_run_;
+	}
+	part_thread_ = simd_sum(part_thread_);
+	if (int(lane) == 0) {
+		part_parts_[simd_] = part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		part_ += part_parts_[s_];
 	}
 	if (thread_ == 0) {

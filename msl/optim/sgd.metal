@@ -44,6 +44,71 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+inline void kg_load_f32x8(thread float *to, device const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for w, v, shadow.
 struct kg_dd4f7221_sgd_shadow_f32_args {
 	long size_P_;
@@ -113,6 +178,91 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 				v_[p_] = v_new_;
 				shadow_[p_] = w_new_;
 			}
+		}
+	}
+}
+
+// map kernel for w, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_sgd_shadow_f32_wide_args {
+	long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sgd_shadow_f32_wide(
+		device const int *skip_ [[buffer(0)]],
+		device float *w_ [[buffer(1)]],
+		device const float *g_ [[buffer(2)]],
+		device const float *inv_scale_ [[buffer(3)]],
+		device const float *clip_ [[buffer(4)]],
+		device float *v_ [[buffer(5)]],
+		device float *shadow_ [[buffer(6)]],
+		constant kg_dd4f7221_sgd_shadow_f32_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args.size_P_);
+	float w_run_[4];
+	float g_run_[4];
+	float v_run_[4];
+	float w_out_[4];
+	float v_out_[4];
+	float shadow_out_[4];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(w_run_, w_ + p_);
+			kg_load_f32x4(g_run_, g_ + p_);
+			kg_load_f32x4(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x4(w_ + p_, w_out_);
+			kg_store_f32x4(v_ + p_, v_out_);
+			kg_store_f32x4(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
 		}
 	}
 }
@@ -190,6 +340,91 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 	}
 }
 
+// map kernel for w, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_sgd_shadow_f16_wide_args {
+	long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sgd_shadow_f16_wide(
+		device const int *skip_ [[buffer(0)]],
+		device float *w_ [[buffer(1)]],
+		device const half *g_ [[buffer(2)]],
+		device const float *inv_scale_ [[buffer(3)]],
+		device const float *clip_ [[buffer(4)]],
+		device float *v_ [[buffer(5)]],
+		device half *shadow_ [[buffer(6)]],
+		constant kg_dd4f7221_sgd_shadow_f16_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args.size_P_);
+	float w_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float v_out_[8];
+	float shadow_out_[8];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+			kg_store_f16x8(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = half(w_new_);
+		}
+	}
+}
+
 // map kernel for w, v, shadow.
 struct kg_dd4f7221_sgd_shadow_bf16_args {
 	long size_P_;
@@ -259,6 +494,91 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 				v_[p_] = v_new_;
 				shadow_[p_] = kg_to_bf16(w_new_);
 			}
+		}
+	}
+}
+
+// map kernel for w, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_sgd_shadow_bf16_wide_args {
+	long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sgd_shadow_bf16_wide(
+		device const int *skip_ [[buffer(0)]],
+		device float *w_ [[buffer(1)]],
+		device const ushort *g_ [[buffer(2)]],
+		device const float *inv_scale_ [[buffer(3)]],
+		device const float *clip_ [[buffer(4)]],
+		device float *v_ [[buffer(5)]],
+		device ushort *shadow_ [[buffer(6)]],
+		constant kg_dd4f7221_sgd_shadow_bf16_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args.size_P_);
+	float w_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float v_out_[8];
+	float shadow_out_[8];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_bf16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+			kg_store_bf16x8(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }
@@ -333,6 +653,86 @@ kernel void kg_dd4f7221_sgd_f32(
 	}
 }
 
+// map kernel for w, v, 16 bytes at a time.
+struct kg_dd4f7221_sgd_f32_wide_args {
+	long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sgd_f32_wide(
+		device const int *skip_ [[buffer(0)]],
+		device float *w_ [[buffer(1)]],
+		device const float *g_ [[buffer(2)]],
+		device const float *inv_scale_ [[buffer(3)]],
+		device const float *clip_ [[buffer(4)]],
+		device float *v_ [[buffer(5)]],
+		constant kg_dd4f7221_sgd_f32_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args.size_P_);
+	float w_run_[4];
+	float g_run_[4];
+	float v_run_[4];
+	float w_out_[4];
+	float v_out_[4];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(w_run_, w_ + p_);
+			kg_load_f32x4(g_run_, g_ + p_);
+			kg_load_f32x4(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x4(w_ + p_, w_out_);
+			kg_store_f32x4(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+		}
+	}
+}
+
 // map kernel for w, v.
 struct kg_dd4f7221_sgd_f16_args {
 	long size_P_;
@@ -403,6 +803,86 @@ kernel void kg_dd4f7221_sgd_f16(
 	}
 }
 
+// map kernel for w, v, 16 bytes at a time.
+struct kg_dd4f7221_sgd_f16_wide_args {
+	long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sgd_f16_wide(
+		device const int *skip_ [[buffer(0)]],
+		device float *w_ [[buffer(1)]],
+		device const half *g_ [[buffer(2)]],
+		device const float *inv_scale_ [[buffer(3)]],
+		device const float *clip_ [[buffer(4)]],
+		device float *v_ [[buffer(5)]],
+		constant kg_dd4f7221_sgd_f16_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args.size_P_);
+	float w_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float v_out_[8];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+		}
+	}
+}
+
 // map kernel for w, v.
 struct kg_dd4f7221_sgd_bf16_args {
 	long size_P_;
@@ -469,6 +949,86 @@ kernel void kg_dd4f7221_sgd_bf16(
 				w_[p_] = w_new_;
 				v_[p_] = v_new_;
 			}
+		}
+	}
+}
+
+// map kernel for w, v, 16 bytes at a time.
+struct kg_dd4f7221_sgd_bf16_wide_args {
+	long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sgd_bf16_wide(
+		device const int *skip_ [[buffer(0)]],
+		device float *w_ [[buffer(1)]],
+		device const ushort *g_ [[buffer(2)]],
+		device const float *inv_scale_ [[buffer(3)]],
+		device const float *clip_ [[buffer(4)]],
+		device float *v_ [[buffer(5)]],
+		constant kg_dd4f7221_sgd_bf16_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args.size_P_);
+	float w_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float v_out_[8];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_bf16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const bool t_3_ = args.nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args.weight_decay_;
+		const float t_5_ = args.momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }

@@ -37,6 +37,61 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for count.
 struct kg_dd4f7221_masked_mean_f32_1_args {
 	long size_L_;
@@ -308,6 +363,62 @@ kernel void kg_dd4f7221_masked_mean_grad_f32_2(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_masked_mean_grad_f32_2_wide_args {
+	long size_H_;
+	long size_L_;
+	long size_B_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_masked_mean_grad_f32_2_wide(
+		device const uchar *mask_ [[buffer(0)]],
+		device const float *d_y_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device float *d_x_ [[buffer(3)]],
+		constant kg_dd4f7221_masked_mean_grad_f32_2_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_H_ = int(args.size_H_);
+	const int size_L_ = int(args.size_L_);
+	const int size_B_ = int(args.size_B_);
+	float d_y_run_[4];
+	float d_x_out_[4];
+	const int n_ = size_B_ * size_L_ * size_H_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = b_ * size_H_;
+			kg_load_f32x4(d_y_run_, d_y_ + at_3_ + h_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const float t_2_ = float(max(count_[b_], 1));
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
+			}
+			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			kg_store_f32x4(d_x_ + at_4_ + h_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_masked_mean_grad_f16_2_args {
 	long size_H_;
@@ -356,6 +467,62 @@ kernel void kg_dd4f7221_masked_mean_grad_f16_2(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_masked_mean_grad_f16_2_wide_args {
+	long size_H_;
+	long size_L_;
+	long size_B_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_masked_mean_grad_f16_2_wide(
+		device const uchar *mask_ [[buffer(0)]],
+		device const half *d_y_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device half *d_x_ [[buffer(3)]],
+		constant kg_dd4f7221_masked_mean_grad_f16_2_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_H_ = int(args.size_H_);
+	const int size_L_ = int(args.size_L_);
+	const int size_B_ = int(args.size_B_);
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int n_ = size_B_ * size_L_ * size_H_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = b_ * size_H_;
+			kg_load_f16x8(d_y_run_, d_y_ + at_3_ + h_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const float t_2_ = float(max(count_[b_], 1));
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
+			}
+			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			kg_store_f16x8(d_x_ + at_4_ + h_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_masked_mean_grad_bf16_2_args {
 	long size_H_;
@@ -400,6 +567,62 @@ kernel void kg_dd4f7221_masked_mean_grad_bf16_2(
 				const int b_ = at_2_ / size_L_;
 				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_masked_mean_grad_bf16_2_wide_args {
+	long size_H_;
+	long size_L_;
+	long size_B_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_masked_mean_grad_bf16_2_wide(
+		device const uchar *mask_ [[buffer(0)]],
+		device const ushort *d_y_ [[buffer(1)]],
+		device const int *count_ [[buffer(2)]],
+		device ushort *d_x_ [[buffer(3)]],
+		constant kg_dd4f7221_masked_mean_grad_bf16_2_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_H_ = int(args.size_H_);
+	const int size_L_ = int(args.size_L_);
+	const int size_B_ = int(args.size_B_);
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int n_ = size_B_ * size_L_ * size_H_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = b_ * size_H_;
+			kg_load_bf16x8(d_y_run_, d_y_ + at_3_ + h_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const float t_2_ = float(max(count_[b_], 1));
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
+			}
+			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			kg_store_bf16x8(d_x_ + at_4_ + h_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	}
 }

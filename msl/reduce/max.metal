@@ -37,6 +37,15 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
 // reduce kernel for y_reduced_chunk.
 struct kg_dd4f7221_max_f32_1_args {
 	long size_P_;
@@ -108,6 +117,69 @@ kernel void kg_dd4f7221_max_f32_2(
 	float y_reduced_ = -INFINITY;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	}
+	if (thread_ == 0) {
+		y_[0] = y_reduced_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_max_f32_2_wide_args {
+	long size_P_chunks_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_max_f32_2_wide(
+		device const float *y_reduced_chunk_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_max_f32_2_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
+	const int size_P_chunks_ = int(args.size_P_chunks_);
+	float y_reduced_chunk_run_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
+				y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
+					y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_2_);
+				}
+			}
+		}
+	}
+	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
+	if (int(lane) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float y_reduced_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {

@@ -36,6 +36,40 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // reduce kernel for y_reduced_chunk.
 struct kg_dd4f7221_sum_f32_1_args {
 	long size_P_;
@@ -117,6 +151,71 @@ kernel void kg_dd4f7221_sum_f32_2(
 	float y_reduced_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		y_reduced_ += y_reduced_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[0] = y_reduced_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_sum_f32_2_wide_args {
+	long size_P_chunks_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sum_f32_2_wide(
+		device const float *y_reduced_chunk_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_sum_f32_2_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
+	const int size_P_chunks_ = int(args.size_P_chunks_);
+	float y_reduced_chunk_run_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
+				y_reduced_thread_ += y_reduced_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float y_reduced_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
+					y_reduced_run_ += y_reduced_chunk_2_;
+				}
+			}
+		}
+		y_reduced_thread_ += y_reduced_run_;
+	}
+	y_reduced_thread_ = simd_sum(y_reduced_thread_);
+	if (int(lane) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float y_reduced_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -251,6 +350,42 @@ kernel void kg_dd4f7221_sum_grad_f32(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_sum_grad_f32_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sum_grad_f32_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device float *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_sum_grad_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float d_x_out_[4];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				d_x_out_[v_] = d_y_2_;
+			}
+			kg_store_f32x4(d_x_ + p_, d_x_out_);
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = d_y_2_;
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_sum_grad_f16_args {
 	long size_P_;
@@ -286,6 +421,42 @@ kernel void kg_dd4f7221_sum_grad_f16(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_sum_grad_f16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sum_grad_f16_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device half *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_sum_grad_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float d_x_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				d_x_out_[v_] = d_y_2_;
+			}
+			kg_store_f16x8(d_x_ + p_, d_x_out_);
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = half(d_y_2_);
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_sum_grad_bf16_args {
 	long size_P_;
@@ -317,6 +488,42 @@ kernel void kg_dd4f7221_sum_grad_bf16(
 			if (p_ < size_P_) {
 				d_x_[p_] = kg_to_bf16(d_y_2_);
 			}
+		}
+	}
+}
+
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_sum_grad_bf16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_sum_grad_bf16_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device ushort *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_sum_grad_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float d_x_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		const float d_y_2_ = d_y_[0];
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				d_x_out_[v_] = d_y_2_;
+			}
+			kg_store_bf16x8(d_x_ + p_, d_x_out_);
+		}
+	} else {
+		const float d_y_2_ = d_y_[0];
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_bf16(d_y_2_);
 		}
 	}
 }

@@ -39,6 +39,36 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
 // rows kernel for index.
 struct kg_dd4f7221_argmax_f32_args {
 	long size_D_;
@@ -82,6 +112,90 @@ kernel void kg_dd4f7221_argmax_f32(
 	int index_reduced_at_ = 2147483647;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+		const float index_reduced_value_ = index_reduced_parts_[s_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
+		}
+	}
+	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
+	if (thread_ == 0) {
+		index_[r_] = index_reduced_2_;
+	}
+}
+
+// rows kernel for index, 16 bytes at a time.
+struct kg_dd4f7221_argmax_f32_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_argmax_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device int *index_ [[buffer(1)]],
+		constant kg_dd4f7221_argmax_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float index_reduced_parts_[8];
+	threadgroup int index_reduced_parts_at_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float index_reduced_thread_ = -INFINITY;
+	int index_reduced_thread_at_ = 2147483647;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = d_ + v_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = x_2_;
+						index_reduced_thread_at_ = d_ + v_;
+					}
+				}
+			}
+		}
+	}
+	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
+	index_reduced_thread_at_ = simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
+	index_reduced_thread_ = index_reduced_best_;
+	if (int(lane) == 0) {
+		index_reduced_parts_[simd_] = index_reduced_thread_;
+		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float index_reduced_ = -INFINITY;
+	int index_reduced_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
 		const float index_reduced_value_ = index_reduced_parts_[s_];
 		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
@@ -151,6 +265,90 @@ kernel void kg_dd4f7221_argmax_f16(
 	}
 }
 
+// rows kernel for index, 16 bytes at a time.
+struct kg_dd4f7221_argmax_f16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_argmax_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device int *index_ [[buffer(1)]],
+		constant kg_dd4f7221_argmax_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float index_reduced_parts_[8];
+	threadgroup int index_reduced_parts_at_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float index_reduced_thread_ = -INFINITY;
+	int index_reduced_thread_at_ = 2147483647;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = d_ + v_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = x_2_;
+						index_reduced_thread_at_ = d_ + v_;
+					}
+				}
+			}
+		}
+	}
+	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
+	index_reduced_thread_at_ = simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
+	index_reduced_thread_ = index_reduced_best_;
+	if (int(lane) == 0) {
+		index_reduced_parts_[simd_] = index_reduced_thread_;
+		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float index_reduced_ = -INFINITY;
+	int index_reduced_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+		const float index_reduced_value_ = index_reduced_parts_[s_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
+		}
+	}
+	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
+	if (thread_ == 0) {
+		index_[r_] = index_reduced_2_;
+	}
+}
+
 // rows kernel for index.
 struct kg_dd4f7221_argmax_bf16_args {
 	long size_D_;
@@ -194,6 +392,90 @@ kernel void kg_dd4f7221_argmax_bf16(
 	int index_reduced_at_ = 2147483647;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+		const float index_reduced_value_ = index_reduced_parts_[s_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
+		}
+	}
+	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
+	if (thread_ == 0) {
+		index_[r_] = index_reduced_2_;
+	}
+}
+
+// rows kernel for index, 16 bytes at a time.
+struct kg_dd4f7221_argmax_bf16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_argmax_bf16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device int *index_ [[buffer(1)]],
+		constant kg_dd4f7221_argmax_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float index_reduced_parts_[8];
+	threadgroup int index_reduced_parts_at_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float index_reduced_thread_ = -INFINITY;
+	int index_reduced_thread_at_ = 2147483647;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = d_ + v_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = x_2_;
+						index_reduced_thread_at_ = d_ + v_;
+					}
+				}
+			}
+		}
+	}
+	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
+	index_reduced_thread_at_ = simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
+	index_reduced_thread_ = index_reduced_best_;
+	if (int(lane) == 0) {
+		index_reduced_parts_[simd_] = index_reduced_thread_;
+		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float index_reduced_ = -INFINITY;
+	int index_reduced_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
 		const float index_reduced_value_ = index_reduced_parts_[s_];
 		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {

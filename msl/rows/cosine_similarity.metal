@@ -42,6 +42,61 @@ inline float kg_max(float x, float y) {
 	return x > y || isnan(x) ? x : y;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_cosine_similarity_f32_args {
 	long size_D_;
@@ -99,6 +154,100 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	float bb_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f));
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_f32_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cosine_similarity_f32_wide(
+		device const float *a_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *y_ [[buffer(2)]],
+		constant kg_dd4f7221_cosine_similarity_f32_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float a_run_[4];
+	float b_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(a_run_, a_ + at_ + d_);
+			kg_load_f32x4(b_run_, b_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(a_run_, a_ + at_ + d_);
+				kg_load_f32x4(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = simd_sum(ab_thread_);
+	aa_thread_ = simd_sum(aa_thread_);
+	bb_thread_ = simd_sum(bb_thread_);
+	if (int(lane) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -174,6 +323,100 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	}
 }
 
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_f16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cosine_similarity_f16_wide(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device half *y_ [[buffer(2)]],
+		constant kg_dd4f7221_cosine_similarity_f16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float a_run_[8];
+	float b_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(a_run_, a_ + at_ + d_);
+			kg_load_f16x8(b_run_, b_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(a_run_, a_ + at_ + d_);
+				kg_load_f16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = simd_sum(ab_thread_);
+	aa_thread_ = simd_sum(aa_thread_);
+	bb_thread_ = simd_sum(bb_thread_);
+	if (int(lane) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = half(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
+	}
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_cosine_similarity_bf16_args {
 	long size_D_;
@@ -231,6 +474,100 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	float bb_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = kg_to_bf16(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_bf16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device ushort *y_ [[buffer(2)]],
+		constant kg_dd4f7221_cosine_similarity_bf16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float a_run_[8];
+	float b_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(a_run_, a_ + at_ + d_);
+			kg_load_bf16x8(b_run_, b_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(a_run_, a_ + at_ + d_);
+				kg_load_bf16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = simd_sum(ab_thread_);
+	aa_thread_ = simd_sum(aa_thread_);
+	bb_thread_ = simd_sum(bb_thread_);
+	if (int(lane) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -322,6 +659,154 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	}
 }
 
+// rows kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_grad_f32_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
+		device const float *a_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device const float *d_y_ [[buffer(2)]],
+		device float *d_a_ [[buffer(3)]],
+		device float *d_b_ [[buffer(4)]],
+		constant kg_dd4f7221_cosine_similarity_grad_f32_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[4];
+	float b_run_[4];
+	float d_a_out_[4];
+	float d_b_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(a_row_ + i_ * 4, a_ + at_ + d_);
+			kg_load_f32x4(b_row_ + i_ * 4, b_ + at_ + d_);
+		}
+	}
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_row_[i_ * 4 + v_];
+				const float b_2_ = b_row_[i_ * 4 + v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(a_run_, a_ + at_ + d_);
+				kg_load_f32x4(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = simd_sum(ab_thread_);
+	aa_thread_ = simd_sum(aa_thread_);
+	bb_thread_ = simd_sum(bb_thread_);
+	if (int(lane) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	const float d_y_2_ = d_y_[r_];
+	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
+	const float y_product_ = d_y_2_ * bb_rsqrt_;
+	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));
+	const float d_ab_ = y_product_ * aa_rsqrt_;
+	const bool t_ = aa_ < 1e-12f;
+	const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+	const float t_2_ = 2.0f * d_aa_;
+	const bool t_3_ = bb_ < 1e-12f;
+	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+	const float t_4_ = 2.0f * d_bb_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_row_[i_ * 4 + v_];
+				const float b_2_ = b_row_[i_ * 4 + v_];
+				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+			}
+			kg_store_f32x4(d_a_ + at_ + d_, d_a_out_);
+			kg_store_f32x4(d_b_ + at_ + d_, d_b_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(a_run_, a_ + at_ + d_);
+				kg_load_f32x4(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+				kg_store_f32x4(d_a_ + at_ + d_, d_a_out_);
+				kg_store_f32x4(d_b_ + at_ + d_, d_b_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_a, d_b.
 struct kg_dd4f7221_cosine_similarity_grad_f16_args {
 	long size_D_;
@@ -404,6 +889,154 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	}
 }
 
+// rows kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_grad_f16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device const half *d_y_ [[buffer(2)]],
+		device half *d_a_ [[buffer(3)]],
+		device half *d_b_ [[buffer(4)]],
+		constant kg_dd4f7221_cosine_similarity_grad_f16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[8];
+	float b_run_[8];
+	float d_a_out_[8];
+	float d_b_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(a_row_ + i_ * 8, a_ + at_ + d_);
+			kg_load_f16x8(b_row_ + i_ * 8, b_ + at_ + d_);
+		}
+	}
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(a_run_, a_ + at_ + d_);
+				kg_load_f16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = simd_sum(ab_thread_);
+	aa_thread_ = simd_sum(aa_thread_);
+	bb_thread_ = simd_sum(bb_thread_);
+	if (int(lane) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	const float d_y_2_ = float(d_y_[r_]);
+	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
+	const float y_product_ = d_y_2_ * bb_rsqrt_;
+	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));
+	const float d_ab_ = y_product_ * aa_rsqrt_;
+	const bool t_ = aa_ < 1e-12f;
+	const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+	const float t_2_ = 2.0f * d_aa_;
+	const bool t_3_ = bb_ < 1e-12f;
+	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+	const float t_4_ = 2.0f * d_bb_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+			}
+			kg_store_f16x8(d_a_ + at_ + d_, d_a_out_);
+			kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(a_run_, a_ + at_ + d_);
+				kg_load_f16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+				kg_store_f16x8(d_a_ + at_ + d_, d_a_out_);
+				kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_a, d_b.
 struct kg_dd4f7221_cosine_similarity_grad_bf16_args {
 	long size_D_;
@@ -483,5 +1116,153 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 		const float a_2_ = kg_from_bf16(a_[at_ + d_]);
 		d_a_[at_ + d_] = kg_to_bf16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
 		d_b_[at_ + d_] = kg_to_bf16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+	}
+}
+
+// rows kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_grad_bf16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device const ushort *d_y_ [[buffer(2)]],
+		device ushort *d_a_ [[buffer(3)]],
+		device ushort *d_b_ [[buffer(4)]],
+		constant kg_dd4f7221_cosine_similarity_grad_bf16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[8];
+	float b_run_[8];
+	float d_a_out_[8];
+	float d_b_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(a_row_ + i_ * 8, a_ + at_ + d_);
+			kg_load_bf16x8(b_row_ + i_ * 8, b_ + at_ + d_);
+		}
+	}
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(a_run_, a_ + at_ + d_);
+				kg_load_bf16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = simd_sum(ab_thread_);
+	aa_thread_ = simd_sum(aa_thread_);
+	bb_thread_ = simd_sum(bb_thread_);
+	if (int(lane) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
+	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
+	const float y_product_ = d_y_2_ * bb_rsqrt_;
+	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));
+	const float d_ab_ = y_product_ * aa_rsqrt_;
+	const bool t_ = aa_ < 1e-12f;
+	const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+	const float t_2_ = 2.0f * d_aa_;
+	const bool t_3_ = bb_ < 1e-12f;
+	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+	const float t_4_ = 2.0f * d_bb_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+			}
+			kg_store_bf16x8(d_a_ + at_ + d_, d_a_out_);
+			kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(a_run_, a_ + at_ + d_);
+				kg_load_bf16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+				kg_store_bf16x8(d_a_ + at_ + d_, d_a_out_);
+				kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);
+			}
+		}
 	}
 }

@@ -38,6 +38,61 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_l2_normalize_f32_args {
 	long size_D_;
@@ -86,6 +141,110 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = x_[at_ + d_];
 		y_[at_ + d_] = x_2_ * rnorm_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_f32_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_l2_normalize_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_l2_normalize_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float y_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+	}
+	sumsq_thread_ = simd_sum(sumsq_thread_);
+	if (int(lane) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float sumsq_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+	}
+	const float t_ = args.eps_;
+	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				y_out_[v_] = x_2_ * rnorm_;
+			}
+			kg_store_f32x4(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_out_[v_] = x_2_ * rnorm_;
+				}
+				kg_store_f32x4(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 }
 
@@ -140,6 +299,110 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	}
 }
 
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_f16_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_l2_normalize_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device half *y_ [[buffer(1)]],
+		constant kg_dd4f7221_l2_normalize_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float y_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+	}
+	sumsq_thread_ = simd_sum(sumsq_thread_);
+	if (int(lane) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float sumsq_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+	}
+	const float t_ = args.eps_;
+	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				y_out_[v_] = x_2_ * rnorm_;
+			}
+			kg_store_f16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_out_[v_] = x_2_ * rnorm_;
+				}
+				kg_store_f16x8(y_ + at_ + d_, y_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_l2_normalize_bf16_args {
 	long size_D_;
@@ -188,6 +451,110 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 		y_[at_ + d_] = kg_to_bf16(x_2_ * rnorm_);
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_bf16_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_l2_normalize_bf16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device ushort *y_ [[buffer(1)]],
+		constant kg_dd4f7221_l2_normalize_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float y_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+	}
+	sumsq_thread_ = simd_sum(sumsq_thread_);
+	if (int(lane) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float sumsq_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+	}
+	const float t_ = args.eps_;
+	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				y_out_[v_] = x_2_ * rnorm_;
+			}
+			kg_store_bf16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_out_[v_] = x_2_ * rnorm_;
+				}
+				kg_store_bf16x8(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 }
 
@@ -257,6 +624,133 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	}
 }
 
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_grad_f32_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device const float *d_y_ [[buffer(1)]],
+		device float *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_l2_normalize_grad_f32_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	threadgroup float d_rnorm_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float d_y_row_[16];
+	float x_run_[4];
+	float d_y_run_[4];
+	float d_x_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	float d_rnorm_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+				d_rnorm_thread_ += d_y_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		float d_rnorm_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+		d_rnorm_thread_ += d_rnorm_run_;
+	}
+	sumsq_thread_ = simd_sum(sumsq_thread_);
+	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
+	if (int(lane) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+		d_rnorm_parts_[simd_] = d_rnorm_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float sumsq_ = 0.0f;
+	float d_rnorm_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+		d_rnorm_ += d_rnorm_parts_[s_];
+	}
+	const float t_ = args.eps_;
+	const bool t_2_ = sumsq_ <= t_ * t_;
+	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
+	const float t_3_ = 2.0f * d_sumsq_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+			}
+			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				}
+				kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_x.
 struct kg_dd4f7221_l2_normalize_grad_f16_args {
 	long size_D_;
@@ -323,6 +817,133 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	}
 }
 
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_grad_f16_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device const half *d_y_ [[buffer(1)]],
+		device half *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_l2_normalize_grad_f16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	threadgroup float d_rnorm_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float d_y_row_[16];
+	float x_run_[8];
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	float d_rnorm_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+				d_rnorm_thread_ += d_y_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		float d_rnorm_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+		d_rnorm_thread_ += d_rnorm_run_;
+	}
+	sumsq_thread_ = simd_sum(sumsq_thread_);
+	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
+	if (int(lane) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+		d_rnorm_parts_[simd_] = d_rnorm_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float sumsq_ = 0.0f;
+	float d_rnorm_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+		d_rnorm_ += d_rnorm_parts_[s_];
+	}
+	const float t_ = args.eps_;
+	const bool t_2_ = sumsq_ <= t_ * t_;
+	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
+	const float t_3_ = 2.0f * d_sumsq_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+			}
+			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				}
+				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_x.
 struct kg_dd4f7221_l2_normalize_grad_bf16_args {
 	long size_D_;
@@ -386,5 +1007,132 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+	}
+}
+
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_grad_bf16_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *d_y_ [[buffer(1)]],
+		device ushort *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_l2_normalize_grad_bf16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	threadgroup float d_rnorm_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float d_y_row_[16];
+	float x_run_[8];
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	float d_rnorm_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+				d_rnorm_thread_ += d_y_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		float d_rnorm_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+		d_rnorm_thread_ += d_rnorm_run_;
+	}
+	sumsq_thread_ = simd_sum(sumsq_thread_);
+	d_rnorm_thread_ = simd_sum(d_rnorm_thread_);
+	if (int(lane) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+		d_rnorm_parts_[simd_] = d_rnorm_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float sumsq_ = 0.0f;
+	float d_rnorm_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+		d_rnorm_ += d_rnorm_parts_[s_];
+	}
+	const float t_ = args.eps_;
+	const bool t_2_ = sumsq_ <= t_ * t_;
+	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
+	const float t_3_ = 2.0f * d_sumsq_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+			}
+			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				}
+				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
 	}
 }

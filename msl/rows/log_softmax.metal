@@ -48,6 +48,61 @@ inline float kg_simd_max(float x) {
 	return simd_any(isnan(x)) ? NAN : top;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for y, top, total.
 struct kg_dd4f7221_log_softmax_f32_args {
 	long size_D_;
@@ -117,6 +172,162 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		const float x_2_ = x_[at_ + d_];
 		const float t_ = x_2_ - base_;
 		y_[at_ + d_] = t_ - logtotal_;
+	}
+	if (thread_ == 0) {
+		if (args.wanted_top_ != 0) {
+			top_[r_] = top_2_;
+		}
+		if (args.wanted_total_ != 0) {
+			total_[r_] = total_2_;
+		}
+	}
+}
+
+// rows kernel for y, top, total, 16 bytes at a time.
+struct kg_dd4f7221_log_softmax_f32_wide_args {
+	long size_D_;
+	int wanted_top_;
+	int wanted_total_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_log_softmax_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		constant kg_dd4f7221_log_softmax_f32_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float y_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - base_;
+				const float e_ = precise::exp(t_);
+				total_thread_ += e_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - base_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_2_ += total_parts_[s_];
+	}
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - base_;
+				y_out_[v_] = t_ - logtotal_;
+			}
+			kg_store_f32x4(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - base_;
+					y_out_[v_] = t_ - logtotal_;
+				}
+				kg_store_f32x4(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 	if (thread_ == 0) {
 		if (args.wanted_top_ != 0) {
@@ -208,6 +419,162 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 }
 
+// rows kernel for y, top, total, 16 bytes at a time.
+struct kg_dd4f7221_log_softmax_f16_wide_args {
+	long size_D_;
+	int wanted_top_;
+	int wanted_total_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_log_softmax_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device half *y_ [[buffer(1)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		constant kg_dd4f7221_log_softmax_f16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float y_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - base_;
+				const float e_ = precise::exp(t_);
+				total_thread_ += e_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - base_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_2_ += total_parts_[s_];
+	}
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - base_;
+				y_out_[v_] = t_ - logtotal_;
+			}
+			kg_store_f16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - base_;
+					y_out_[v_] = t_ - logtotal_;
+				}
+				kg_store_f16x8(y_ + at_ + d_, y_out_);
+			}
+		}
+	}
+	if (thread_ == 0) {
+		if (args.wanted_top_ != 0) {
+			top_[r_] = top_2_;
+		}
+		if (args.wanted_total_ != 0) {
+			total_[r_] = total_2_;
+		}
+	}
+}
+
 // rows kernel for y, top, total.
 struct kg_dd4f7221_log_softmax_bf16_args {
 	long size_D_;
@@ -288,6 +655,162 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 }
 
+// rows kernel for y, top, total, 16 bytes at a time.
+struct kg_dd4f7221_log_softmax_bf16_wide_args {
+	long size_D_;
+	int wanted_top_;
+	int wanted_total_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_log_softmax_bf16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device ushort *y_ [[buffer(1)]],
+		device float *top_ [[buffer(2)]],
+		device float *total_ [[buffer(3)]],
+		constant kg_dd4f7221_log_softmax_bf16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float y_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(lane) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - base_;
+				const float e_ = precise::exp(t_);
+				total_thread_ += e_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - base_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = simd_sum(total_thread_);
+	if (int(lane) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float total_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_2_ += total_parts_[s_];
+	}
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - base_;
+				y_out_[v_] = t_ - logtotal_;
+			}
+			kg_store_bf16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - base_;
+					y_out_[v_] = t_ - logtotal_;
+				}
+				kg_store_bf16x8(y_ + at_ + d_, y_out_);
+			}
+		}
+	}
+	if (thread_ == 0) {
+		if (args.wanted_top_ != 0) {
+			top_[r_] = top_2_;
+		}
+		if (args.wanted_total_ != 0) {
+			total_[r_] = total_2_;
+		}
+	}
+}
+
 // rows kernel for d_x.
 struct kg_dd4f7221_log_softmax_grad_f32_args {
 	long size_D_;
@@ -340,6 +863,119 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float d_y_2_ = d_y_[at_ + d_];
 		d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * precise::exp(x_[at_ + d_] - base_ - logtotal_);
+	}
+}
+
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_log_softmax_grad_f32_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *x_ [[buffer(1)]],
+		device const float *top_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device float *d_x_ [[buffer(4)]],
+		constant kg_dd4f7221_log_softmax_grad_f32_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_logtotal_part_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float d_y_row_[16];
+	float d_y_run_[4];
+	float x_run_[4];
+	float d_x_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
+		}
+	}
+	float d_logtotal_part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				d_logtotal_part_thread_ += d_y_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_logtotal_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
+		}
+		d_logtotal_part_thread_ += d_logtotal_part_run_;
+	}
+	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
+	if (int(lane) == 0) {
+		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_logtotal_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	}
+	const float d_logtotal_ = -d_logtotal_part_;
+	const float top_2_ = top_[r_];
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float total_2_ = total_[r_];
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				const float x_2_ = x_run_[v_];
+				d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+			}
+			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float x_2_ = x_run_[v_];
+					d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+				}
+				kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
 	}
 }
 
@@ -398,6 +1034,119 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	}
 }
 
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_log_softmax_grad_f16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *x_ [[buffer(1)]],
+		device const float *top_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device half *d_x_ [[buffer(4)]],
+		constant kg_dd4f7221_log_softmax_grad_f16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_logtotal_part_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float d_y_row_[16];
+	float d_y_run_[8];
+	float x_run_[8];
+	float d_x_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
+		}
+	}
+	float d_logtotal_part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_logtotal_part_thread_ += d_y_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_logtotal_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
+		}
+		d_logtotal_part_thread_ += d_logtotal_part_run_;
+	}
+	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
+	if (int(lane) == 0) {
+		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_logtotal_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	}
+	const float d_logtotal_ = -d_logtotal_part_;
+	const float top_2_ = top_[r_];
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float total_2_ = total_[r_];
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float x_2_ = x_run_[v_];
+				d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+			}
+			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float x_2_ = x_run_[v_];
+					d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+				}
+				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_x.
 struct kg_dd4f7221_log_softmax_grad_bf16_args {
 	long size_D_;
@@ -450,5 +1199,118 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * precise::exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+	}
+}
+
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_log_softmax_grad_bf16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *x_ [[buffer(1)]],
+		device const float *top_ [[buffer(2)]],
+		device const float *total_ [[buffer(3)]],
+		device ushort *d_x_ [[buffer(4)]],
+		constant kg_dd4f7221_log_softmax_grad_bf16_wide_args &args [[buffer(5)]],
+		device kg_fault *fault [[buffer(6)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_logtotal_part_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float d_y_row_[16];
+	float d_y_run_[8];
+	float x_run_[8];
+	float d_x_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
+		}
+	}
+	float d_logtotal_part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_logtotal_part_thread_ += d_y_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_logtotal_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
+		}
+		d_logtotal_part_thread_ += d_logtotal_part_run_;
+	}
+	d_logtotal_part_thread_ = simd_sum(d_logtotal_part_thread_);
+	if (int(lane) == 0) {
+		d_logtotal_part_parts_[simd_] = d_logtotal_part_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_logtotal_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	}
+	const float d_logtotal_ = -d_logtotal_part_;
+	const float top_2_ = top_[r_];
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float total_2_ = total_[r_];
+	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float x_2_ = x_run_[v_];
+				d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+			}
+			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float x_2_ = x_run_[v_];
+					d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+				}
+				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
 	}
 }

@@ -37,6 +37,66 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for y, rstd.
 struct kg_dd4f7221_rmsnorm_f32_args {
 	long size_D_;
@@ -87,6 +147,120 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = x_[at_ + d_];
 		y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
+	}
+	if (thread_ == 0) {
+		rstd_[r_] = rstd_2_;
+	}
+}
+
+// rows kernel for y, rstd, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_f32_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_rmsnorm_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device const float *gamma_ [[buffer(1)]],
+		device float *y_ [[buffer(2)]],
+		device float *rstd_ [[buffer(3)]],
+		constant kg_dd4f7221_rmsnorm_f32_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float meansq_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float gamma_run_[4];
+	float y_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				meansq_sum_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float meansq_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		meansq_sum_thread_ += meansq_sum_run_;
+	}
+	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
+	if (int(lane) == 0) {
+		meansq_sum_parts_[simd_] = meansq_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float meansq_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		meansq_sum_ += meansq_sum_parts_[s_];
+	}
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_run_, gamma_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+			}
+			kg_store_f32x4(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+				}
+				kg_store_f32x4(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -149,6 +323,120 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	}
 }
 
+// rows kernel for y, rstd, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_f16_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_rmsnorm_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device const half *gamma_ [[buffer(1)]],
+		device half *y_ [[buffer(2)]],
+		device float *rstd_ [[buffer(3)]],
+		constant kg_dd4f7221_rmsnorm_f16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float meansq_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float y_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				meansq_sum_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float meansq_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		meansq_sum_thread_ += meansq_sum_run_;
+	}
+	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
+	if (int(lane) == 0) {
+		meansq_sum_parts_[simd_] = meansq_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float meansq_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		meansq_sum_ += meansq_sum_parts_[s_];
+	}
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(gamma_run_, gamma_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+			}
+			kg_store_f16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+				}
+				kg_store_f16x8(y_ + at_ + d_, y_out_);
+			}
+		}
+	}
+	if (thread_ == 0) {
+		rstd_[r_] = rstd_2_;
+	}
+}
+
 // rows kernel for y, rstd.
 struct kg_dd4f7221_rmsnorm_bf16_args {
 	long size_D_;
@@ -199,6 +487,120 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 		y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
+	}
+	if (thread_ == 0) {
+		rstd_[r_] = rstd_2_;
+	}
+}
+
+// rows kernel for y, rstd, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_bf16_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_rmsnorm_bf16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *gamma_ [[buffer(1)]],
+		device ushort *y_ [[buffer(2)]],
+		device float *rstd_ [[buffer(3)]],
+		constant kg_dd4f7221_rmsnorm_bf16_wide_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float meansq_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float y_out_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				meansq_sum_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float meansq_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		meansq_sum_thread_ += meansq_sum_run_;
+	}
+	meansq_sum_thread_ = simd_sum(meansq_sum_thread_);
+	if (int(lane) == 0) {
+		meansq_sum_parts_[simd_] = meansq_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float meansq_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		meansq_sum_ += meansq_sum_parts_[s_];
+	}
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(gamma_run_, gamma_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+			}
+			kg_store_bf16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+				}
+				kg_store_bf16x8(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -272,6 +674,169 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_grad_f32_1_wide_args {
+	long size_D_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *gamma_ [[buffer(1)]],
+		device const float *x_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device float *d_x_ [[buffer(5)]],
+		constant kg_dd4f7221_rmsnorm_grad_f32_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	const int size_R_ = int(args.size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_y_row_[16];
+	float gamma_row_[16];
+	float x_row_[16];
+	float d_y_run_[4];
+	float gamma_run_[4];
+	float x_run_[4];
+	float d_x_out_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_D_;
+	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ += t_2_ * x_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(gamma_run_, gamma_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * x_2_ * rstd_2_;
+				}
+				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(gamma_run_, gamma_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+				}
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
+		}
 	}
 }
 
@@ -396,6 +961,169 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 	}
 }
 
+// rows kernel for d_gamma_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_grad_f16_1_wide_args {
+	long size_D_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *gamma_ [[buffer(1)]],
+		device const half *x_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device half *d_x_ [[buffer(5)]],
+		constant kg_dd4f7221_rmsnorm_grad_f16_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	const int size_R_ = int(args.size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_y_row_[16];
+	float gamma_row_[16];
+	float x_row_[16];
+	float d_y_run_[8];
+	float gamma_run_[8];
+	float x_run_[8];
+	float d_x_out_[8];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_D_;
+	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ += t_2_ * x_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(gamma_run_, gamma_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * x_2_ * rstd_2_;
+				}
+				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(gamma_run_, gamma_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+				}
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
+		}
+	}
+}
+
 // cols kernel for d_gamma.
 struct kg_dd4f7221_rmsnorm_grad_f16_2_args {
 	long size_D_;
@@ -514,6 +1242,169 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args {
+	long size_D_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *gamma_ [[buffer(1)]],
+		device const ushort *x_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device float *d_gamma_reduced_block_ [[buffer(4)]],
+		device ushort *d_x_ [[buffer(5)]],
+		constant kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	const int size_R_ = int(args.size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_y_row_[16];
+	float gamma_row_[16];
+	float x_row_[16];
+	float d_y_run_[8];
+	float gamma_run_[8];
+	float x_run_[8];
+	float d_x_out_[8];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(group.x) * size_D_;
+	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ += t_2_ * x_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(gamma_run_, gamma_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		if (int(lane) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+		float d_rstd_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * x_2_ * rstd_2_;
+				}
+				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(gamma_run_, gamma_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+				}
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
+		}
 	}
 }
 

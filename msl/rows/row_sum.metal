@@ -35,6 +35,61 @@ inline ushort kg_to_bf16(float x) {
 	return ushort((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_row_sum_f32_args {
 	long size_D_;
@@ -73,6 +128,74 @@ kernel void kg_dd4f7221_row_sum_f32(
 	float y_reduced_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		y_reduced_ += y_reduced_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = y_reduced_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_row_sum_f32_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_row_sum_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device float *y_ [[buffer(1)]],
+		constant kg_dd4f7221_row_sum_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_run_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_reduced_thread_ += x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float y_reduced_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_reduced_run_ += x_2_;
+				}
+			}
+		}
+		y_reduced_thread_ += y_reduced_run_;
+	}
+	y_reduced_thread_ = simd_sum(y_reduced_thread_);
+	if (int(lane) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float y_reduced_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -125,6 +248,74 @@ kernel void kg_dd4f7221_row_sum_f16(
 	}
 }
 
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_row_sum_f16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_row_sum_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device half *y_ [[buffer(1)]],
+		constant kg_dd4f7221_row_sum_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_reduced_thread_ += x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float y_reduced_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_reduced_run_ += x_2_;
+				}
+			}
+		}
+		y_reduced_thread_ += y_reduced_run_;
+	}
+	y_reduced_thread_ = simd_sum(y_reduced_thread_);
+	if (int(lane) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float y_reduced_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		y_reduced_ += y_reduced_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = half(y_reduced_);
+	}
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_row_sum_bf16_args {
 	long size_D_;
@@ -163,6 +354,74 @@ kernel void kg_dd4f7221_row_sum_bf16(
 	float y_reduced_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		y_reduced_ += y_reduced_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = kg_to_bf16(y_reduced_);
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_row_sum_bf16_wide_args {
+	long size_D_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_row_sum_bf16_wide(
+		device const ushort *x_ [[buffer(0)]],
+		device ushort *y_ [[buffer(1)]],
+		constant kg_dd4f7221_row_sum_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_run_[8];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_reduced_thread_ += x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float y_reduced_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_reduced_run_ += x_2_;
+				}
+			}
+		}
+		y_reduced_thread_ += y_reduced_run_;
+	}
+	y_reduced_thread_ = simd_sum(y_reduced_thread_);
+	if (int(lane) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float y_reduced_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -210,6 +469,49 @@ kernel void kg_dd4f7221_row_sum_grad_f32(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_row_sum_grad_f32_wide_args {
+	long size_D_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_row_sum_grad_f32_wide(
+		device const float *d_y_ [[buffer(0)]],
+		device float *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_row_sum_grad_f32_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_R_ = int(args.size_R_);
+	float d_x_out_[4];
+	const int n_ = size_R_ * size_D_;
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const float d_y_2_ = d_y_[r_];
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				d_x_out_[v_] = d_y_2_;
+			}
+			const int at_2_ = r_ * size_D_;
+			kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = d_y_[r_];
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_row_sum_grad_f16_args {
 	long size_D_;
@@ -250,6 +552,49 @@ kernel void kg_dd4f7221_row_sum_grad_f16(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_row_sum_grad_f16_wide_args {
+	long size_D_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_row_sum_grad_f16_wide(
+		device const half *d_y_ [[buffer(0)]],
+		device half *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_row_sum_grad_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_R_ = int(args.size_R_);
+	float d_x_out_[8];
+	const int n_ = size_R_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const float d_y_2_ = float(d_y_[r_]);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				d_x_out_[v_] = d_y_2_;
+			}
+			const int at_2_ = r_ * size_D_;
+			kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = half(float(d_y_[r_]));
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_row_sum_grad_bf16_args {
 	long size_D_;
@@ -286,6 +631,49 @@ kernel void kg_dd4f7221_row_sum_grad_bf16(
 				const int r_ = at_ / size_D_;
 				d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]));
 			}
+		}
+	}
+}
+
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_row_sum_grad_bf16_wide_args {
+	long size_D_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_dd4f7221_row_sum_grad_bf16_wide(
+		device const ushort *d_y_ [[buffer(0)]],
+		device ushort *d_x_ [[buffer(1)]],
+		constant kg_dd4f7221_row_sum_grad_bf16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_R_ = int(args.size_R_);
+	float d_x_out_[8];
+	const int n_ = size_R_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const float d_y_2_ = kg_from_bf16(d_y_[r_]);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				d_x_out_[v_] = d_y_2_;
+			}
+			const int at_2_ = r_ * size_D_;
+			kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]));
 		}
 	}
 }

@@ -59,6 +59,7 @@ var dialect = &gpu.Dialect{
 	Positions: map[ir.ID]string{
 		ir.GroupX: "blockIdx.x", ir.GroupY: "blockIdx.y", ir.GroupZ: "blockIdx.z",
 		ir.Thread: "threadIdx.x", ir.Lane: "threadIdx.x & 31u", ir.SIMDGroup: "threadIdx.x >> 5",
+		ir.Threads: "blockDim.x",
 	},
 	Barrier: func(device bool) string {
 		if device {

@@ -176,7 +176,10 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 		fields = append(fields, field("CPU", cpuLaunch(k.CPU)), field("C", jen.Qual(d.kernels, pointerName(k.C))))
 	}
 	if k.GPU.Threads > 0 {
-		fields = append(fields, field("GPU", gpuLaunch(k.GPU)))
+		fields = append(fields, field("GPU", flat(rt("GPULaunch"), launch(k.GPU)...)))
+	}
+	if k.Wide != nil {
+		fields = append(fields, field("Wide", wideLaunch(k.Wide)))
 	}
 	if len(k.Flops) > 0 {
 		fields = append(fields, field("Flops", flat(jen.Index().Add(rt("Term")), collect(k.Flops, func(t bind.Term) jen.Code {
@@ -225,14 +228,30 @@ func cpuLaunch(c bind.CPULaunch) *jen.Statement {
 	return flat(rt("CPULaunch"), fields...)
 }
 
-func gpuLaunch(g bind.GPULaunch) *jen.Statement {
-	return flat(rt("GPULaunch"), field("Grid", grid(g.Grid)), field("Threads", jen.Lit(g.Threads)))
+func launch(g bind.GPULaunch) []jen.Code {
+	return []jen.Code{field("Grid", grid(g.Grid)), field("Threads", jen.Lit(g.Threads))}
+}
+
+func wideLaunch(w *bind.WideLaunch) *jen.Statement {
+	fields := []jen.Code{field("Symbol", jen.Lit(w.Symbol)), field("GPULaunch", flat(rt("GPULaunch"), launch(w.GPULaunch)...))}
+	if len(w.Row.Axes) > 0 {
+		fields = append(fields, field("Row", flat(rt("GridDim"), gridDim(w.Row)...)))
+	}
+	fields = append(fields, field("Aligned", uint8Slice(w.Aligned)))
+	if len(w.Multiple) > 0 {
+		fields = append(fields, field("Multiple", grid(w.Multiple)))
+	}
+	return jen.Op("&").Add(flat(rt("WideLaunch"), fields...))
 }
 
 func grid(dims []bind.GridDim) *jen.Statement {
 	return flat(jen.Index().Add(rt("GridDim")), collect(dims, func(g bind.GridDim) jen.Code {
-		return flatBody(field("Axes", uint8Slice(g.Axes)), field("Tile", jen.Lit(int(g.Tile))))
+		return flatBody(gridDim(g)...)
 	})...)
+}
+
+func gridDim(g bind.GridDim) []jen.Code {
+	return []jen.Code{field("Axes", uint8Slice(g.Axes)), field("Tile", jen.Lit(int(g.Tile)))}
 }
 
 func gradient(g *Grad) *jen.Statement {

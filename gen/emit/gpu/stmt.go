@@ -34,6 +34,10 @@ func (p *Printer) stmt(s ir.Stmt) {
 		p.store(s)
 	case *ir.Put:
 		p.assign(p.element(s.A, s.I), s.X)
+	case *ir.LoadRun:
+		p.loadRun(s)
+	case *ir.StoreRun:
+		p.storeRun(s)
 	case *ir.Barrier:
 		p.Line("%s", p.Barrier(s.Device))
 	case *ir.Fault:
@@ -44,6 +48,48 @@ func (p *Printer) stmt(s ir.Stmt) {
 	default:
 		p.Fail("statement %T", s)
 	}
+}
+
+// loadRun fills a run of an array.
+func (p *Printer) loadRun(s *ir.LoadRun) {
+	call := func(name, args string) {
+		name = fmt.Sprintf("kg_%s_%sx%d", name, s.X.B.Type, s.N)
+		p.Need(name)
+		p.Line("%s(%s);", name, args)
+	}
+	to := p.from(s.A.Name, s.At)
+	from := to + ", " + p.from(s.X.B.Name, s.X.Off)
+	if s.X.If == nil {
+		call("load", from)
+		return
+	}
+	p.Line("if (%s) {", p.expr(s.X.If))
+	p.depth++
+	call("load", from)
+	p.depth--
+	p.Line("} else {")
+	p.depth++
+	p.Line("#pragma unroll")
+	p.Line("for (int i = 0; i < %d; ++i) {", s.N)
+	p.Line("	(%s)[i] = 0.0f;", to)
+	p.Line("}")
+	p.depth--
+	p.Line("}")
+}
+
+// storeRun writes a run of an array.
+func (p *Printer) storeRun(s *ir.StoreRun) {
+	name := fmt.Sprintf("kg_store_%sx%d", s.B.Type, s.N)
+	p.Need(name)
+	p.Line("%s(%s, %s);", name, p.from(s.B.Name, s.Off), p.from(s.A.Name, s.At))
+}
+
+// from is a pointer into a buffer or an array.
+func (p *Printer) from(name string, at ir.Expr) string {
+	if l, ok := at.(*ir.Lit); ok && l.I == 0 {
+		return Mangle(name)
+	}
+	return Mangle(name) + " + " + p.at(at, precAdd)
 }
 
 // compound are the operators that an assignment can carry.

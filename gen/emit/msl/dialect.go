@@ -22,7 +22,7 @@ var dialect = &gpu.Dialect{
 	Args:      "args.",
 	Positions: map[ir.ID]string{
 		ir.GroupX: "group.x", ir.GroupY: "group.y", ir.GroupZ: "group.z",
-		ir.Thread: "tid", ir.Lane: "lane", ir.SIMDGroup: "simd",
+		ir.Thread: "tid", ir.Lane: "lane", ir.SIMDGroup: "simd", ir.Threads: "threads.x",
 	},
 	Barrier: func(device bool) string {
 		if device {
@@ -57,7 +57,9 @@ constant ulong kg_spec_hash = %#016xul;
 func given() []gpu.Member {
 	var list []gpu.Member
 	for _, in := range builtins {
-		list = append(list, gpu.Member{Type: in.typ + " ", Name: in.name, Value: in.name})
+		if in.id != ir.Threads { // the spec says how many
+			list = append(list, gpu.Member{Type: in.typ + " ", Name: in.name, Value: in.name})
+		}
 	}
 	return list
 }
@@ -137,7 +139,7 @@ func head(p *gpu.Printer) {
 	args = append(args, fmt.Sprintf("device kg_fault *fault [[buffer(%d)]]", slots+1))
 	here := p.Uses()
 	for _, in := range builtins {
-		if here[in.id] || p.Raw || in.id == ir.GroupX && (here[ir.GroupY] || here[ir.GroupZ]) {
+		if here[in.id] || p.Raw && in.id != ir.Threads || in.id == ir.GroupX && (here[ir.GroupY] || here[ir.GroupZ]) {
 			args = append(args, fmt.Sprintf("%s %s [[%s]]", in.typ, in.name, in.attr))
 		}
 	}
@@ -163,4 +165,5 @@ var builtins = [...]builtin{
 	{ir.Thread, "uint", "tid", "thread_index_in_threadgroup"},
 	{ir.Lane, "uint", "lane", "thread_index_in_simdgroup"},
 	{ir.SIMDGroup, "uint", "simd", "simdgroup_index_in_threadgroup"},
+	{ir.Threads, "uint3", "threads", "threads_per_threadgroup"},
 }

@@ -29,6 +29,13 @@ type Kernel struct {
 	// group for each tile of a dimension. No dimension means one group.
 	Grid    []Dim
 	Threads int // in each group
+	// Of the wide form: a group has as many threads, a multiple of 32 and at most
+	// Threads, as give each PerThread elements of the product of the Row axes; all of
+	// them where there is no Row.
+	PerThread int64
+	Row       []*expr.Axis
+	Aligned   []*expr.Tensor // whose memory must begin at a multiple of 16 bytes
+	Multiple  []Dim          // products of axes that must be multiples
 }
 
 // Dim is the product of some axes, cut into tiles.
@@ -63,11 +70,17 @@ func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Ke
 	case plan.Scatter:
 		l.scatter()
 	}
+	return l.finish()
+}
+
+// finish checks the lowered kernel and gives its variables their names.
+func (l *lowering) finish() (*Kernel, error) {
+	f := l.out.Func
 	if err := l.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", symbol, err)
+		return nil, fmt.Errorf("%s: %w", f.Symbol, err)
 	}
 	if n := sharedBytes(f); n > maxShared {
-		return nil, fmt.Errorf("%s: needs %d bytes of shared memory, a group has %d: split the steps over two specs", symbol, n, maxShared)
+		return nil, fmt.Errorf("%s: needs %d bytes of shared memory, a group has %d: split the steps over two specs", f.Symbol, n, maxShared)
 	}
 	prune(f)
 	rename(f)

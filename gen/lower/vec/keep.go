@@ -28,50 +28,9 @@ func (l *lowering) findKept() {
 	if !l.vec || len(l.k.Red) != 1 {
 		return
 	}
-	first := map[string]int{}
-	for n, p := range l.phases() {
-		for _, e := range p.always {
-			expr.Walk(e, func(e expr.Expr) bool {
-				if !transcendental(e) || !expr.Uses(e, l.k.Red[0]) {
-					return true
-				}
-				key := expr.Key(e)
-				if at, seen := first[key]; !seen {
-					first[key] = n
-				} else if at < n && !keeps(l.keep, e) {
-					l.keep = append(l.keep, &kept{e: e, first: at, array: l.Array("kept", ir.F32, keptRow)})
-				}
-				return true
-			})
-		}
+	for _, k := range lower.Keep(l.k) {
+		l.keep = append(l.keep, &kept{e: k.Expr, first: k.First, array: l.Array("kept", ir.F32, keptRow)})
 	}
-}
-
-// phase holds the expressions of a phase, and those of them that are computed for
-// every element: a term under a condition may never be.
-type phase struct{ all, always []expr.Expr }
-
-func (l *lowering) phases() []phase {
-	var list []phase
-	for _, pass := range l.k.Passes() {
-		var p phase
-		for _, s := range pass {
-			p.all = append(p.all, s.Expr)
-			if _, ok := lower.Conditional(s); !ok {
-				p.always = append(p.always, s.Expr)
-			}
-		}
-		list = append(list, p)
-	}
-	var p phase
-	for _, s := range l.k.Sums {
-		p.all = append(p.all, s.Expr)
-	}
-	for _, s := range l.k.Stores {
-		p.all = append(p.all, s.Expr)
-	}
-	p.always = p.all
-	return append(list, p)
 }
 
 // keeps reports whether e is among the kept values.
@@ -84,7 +43,7 @@ func keeps(list []*kept, e expr.Expr) bool {
 func (l *lowering) alongRow(n int, from, to ir.Expr, run func(from, to ir.Expr, body func()), body func()) {
 	var exprs []expr.Expr
 	if n != clearing {
-		exprs = l.phases()[n].all
+		exprs = lower.Phases(l.k)[n].All
 	}
 	keeping := func() {
 		body()

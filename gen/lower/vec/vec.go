@@ -252,24 +252,11 @@ func heavy(es []expr.Expr, have []*kept) bool {
 	found := false
 	for _, e := range es {
 		expr.Walk(e, func(e expr.Expr) bool {
-			found = found || transcendental(e) && !keeps(have, e)
+			found = found || lower.Transcendental(e) && !keeps(have, e)
 			return !found
 		})
 	}
 	return found
-}
-
-// transcendental reports whether e is a function that takes many operations.
-func transcendental(e expr.Expr) bool {
-	c, ok := e.(*expr.Call)
-	if !ok {
-		return false
-	}
-	switch c.Fn {
-	case expr.FnExp, expr.FnLog, expr.FnLog1p, expr.FnExpm1, expr.FnTanh, expr.FnErf, expr.FnSigmoid, expr.FnPow:
-		return true
-	}
-	return false
 }
 
 // loop runs body for each position from..to of axis a.

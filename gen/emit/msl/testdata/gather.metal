@@ -35,6 +35,27 @@ inline void kg_fault_set(device kg_fault *fault, int tensor, long pos, long valu
 	fault->bound = bound;
 }
 
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for y.
 struct kg_21128c30_embedding_f16_args {
 	long size_D_;
@@ -82,6 +103,71 @@ kernel void kg_21128c30_embedding_f16(
 				}
 				y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_21128c30_embedding_f16_wide_args {
+	long size_D_;
+	long size_N_;
+	long size_V_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_21128c30_embedding_f16_wide(
+		device const half *W_ [[buffer(0)]],
+		device const int *ids_ [[buffer(1)]],
+		device half *y_ [[buffer(2)]],
+		constant kg_21128c30_embedding_f16_wide_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_D_ = int(args.size_D_);
+	const int size_N_ = int(args.size_N_);
+	const int size_V_ = int(args.size_V_);
+	float W_run_[8];
+	float y_out_[8];
+	const int n_ = size_N_ * size_D_;
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
+			}
+			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
+			const int at_2_ = (t_ ? ids_value_ : 0) * size_D_;
+			if (t_) {
+				kg_load_f16x8(W_run_, W_ + at_2_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(W_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float W_2_ = W_run_[v_];
+				y_out_[v_] = W_2_;
+			}
+			const int at_3_ = n_2_ * size_D_;
+			kg_store_f16x8(y_ + at_3_ + d_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
+			}
+			y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

@@ -31,6 +31,27 @@ inline float kg_sigmoid(float x) {
 	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
+// Eight consecutive halves, at a multiple of 16 bytes.
+inline void kg_load_f16x8(thread float *to, device const half *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		const half2 two = as_type<half2>(x[i]);
+		to[2 * i] = float(two.x);
+		to[2 * i + 1] = float(two.y);
+	}
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_f16x8(device half *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = as_type<uint>(half2(half(from[2 * i]), half(from[2 * i + 1])));
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for y.
 struct kg_21128c30_gelu_f16_args {
 	long size_P_;
@@ -62,6 +83,44 @@ kernel void kg_21128c30_gelu_f16(
 				const float x_2_ = float(x_[p_]);
 				y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_21128c30_gelu_f16_wide_args {
+	long size_P_;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_21128c30_gelu_f16_wide(
+		device const half *x_ [[buffer(0)]],
+		device half *y_ [[buffer(1)]],
+		constant kg_21128c30_gelu_f16_wide_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
+	float x_run_[8];
+	float y_out_[8];
+	const int from_ = int(group.x) * 4096;
+	const int thread_ = int(tid);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+			}
+			kg_store_f16x8(y_ + p_, y_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = float(x_[p_]);
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
 		}
 	}
 }

@@ -60,6 +60,50 @@ inline float kg_expm1(float x) {
 	return um1 * (x / precise::log(u));
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+inline void kg_load_f32x8(thread float *to, device const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+inline void kg_load_bf16x8(thread float *to, device const ushort *from) {
+	const uint4 x = *(device const uint4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[2 * i] = as_type<float>(x[i] << 16);
+		to[2 * i + 1] = as_type<float>(x[i] & 0xffff0000u);
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
+inline void kg_store_f32x8(device float *to, thread const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
+	uint4 x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x[i] = uint(kg_to_bf16(from[2 * i])) | uint(kg_to_bf16(from[2 * i + 1])) << 16;
+	}
+	*(device uint4 *)to = x;
+}
+
 // map kernel for w, m, v, shadow.
 struct kg_21128c30_adamw_bf16_args {
 	long size_P_;
@@ -151,6 +195,117 @@ kernel void kg_21128c30_adamw_bf16(
 				v_[p_] = v_new_;
 				shadow_[p_] = kg_to_bf16(w_new_);
 			}
+		}
+	}
+}
+
+// map kernel for w, m, v, shadow, 16 bytes at a time.
+struct kg_21128c30_adamw_bf16_wide_args {
+	long size_P_;
+	float lr_;
+	float beta1_;
+	float beta2_;
+	float eps_;
+	float weight_decay_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_21128c30_adamw_bf16_wide(
+		device const int *skip_ [[buffer(0)]],
+		device float *w_ [[buffer(1)]],
+		device float *m_ [[buffer(2)]],
+		device const ushort *g_ [[buffer(3)]],
+		device const float *inv_scale_ [[buffer(4)]],
+		device const float *clip_ [[buffer(5)]],
+		device const int *step_ [[buffer(6)]],
+		device float *v_ [[buffer(7)]],
+		device ushort *shadow_ [[buffer(8)]],
+		constant kg_21128c30_adamw_bf16_wide_args &args [[buffer(9)]],
+		device kg_fault *fault [[buffer(10)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args.size_P_);
+	float w_run_[8];
+	float m_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float m_out_[8];
+	float v_out_[8];
+	float shadow_out_[8];
+	const int from_ = int(group.x) * 2048;
+	const int thread_ = int(tid);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_5_ * precise::log(t_3_));
+		const float t_6_ = args.beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -kg_expm1(t_5_ * precise::log(t_6_));
+		const float t_8_ = args.eps_;
+		const float t_9_ = args.weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f32x8(m_run_, m_ + p_);
+			kg_load_bf16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float m_2_ = m_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				w_out_[v_2_] = w_new_;
+				m_out_[v_2_] = m_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(m_ + p_, m_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+			kg_store_bf16x8(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args.lr_;
+		const float t_3_ = args.beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -kg_expm1(t_5_ * precise::log(t_3_));
+		const float t_6_ = args.beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -kg_expm1(t_5_ * precise::log(t_6_));
+		const float t_8_ = args.eps_;
+		const float t_9_ = args.weight_decay_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }

@@ -26,6 +26,20 @@ struct kg_fault {
 	long bound;
 };
 
+// Four consecutive floats, at a multiple of 16 bytes.
+inline void kg_load_f32x4(thread float *to, device const float *from) {
+	const float4 x = *(device const float4 *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = x[i];
+	}
+}
+
+// Stores four floats at a multiple of 16 bytes.
+inline void kg_store_f32x4(device float *to, thread const float *from) {
+	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
+}
+
 // rows kernel for y, mean, rstd.
 struct kg_21128c30_layernorm_f32_args {
 	long size_D_;
@@ -104,6 +118,180 @@ kernel void kg_21128c30_layernorm_f32(
 		const float t_2_ = x_[at_ + d_] - first_;
 		const float t_3_ = t_2_ - rest_;
 		y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+	}
+	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
+		mean_[r_] = mean_2_;
+		rstd_[r_] = rstd_2_;
+	}
+}
+
+// rows kernel for y, mean, rstd, 16 bytes at a time.
+struct kg_21128c30_layernorm_f32_wide_args {
+	long size_D_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kg_21128c30_layernorm_f32_wide(
+		device const float *x_ [[buffer(0)]],
+		device const float *gamma_ [[buffer(1)]],
+		device const float *beta_ [[buffer(2)]],
+		device float *y_ [[buffer(3)]],
+		device float *mean_ [[buffer(4)]],
+		device float *rstd_ [[buffer(5)]],
+		constant kg_21128c30_layernorm_f32_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
+	const int size_D_ = int(args.size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
+	float y_out_[4];
+	const int r_ = int(group.x);
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+		}
+	}
+	float rest_sum_thread_ = 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = simd_sum(rest_sum_thread_);
+	if (int(lane) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float rest_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_ += rest_sum_parts_[s_];
+	}
+	float var_sum_thread_ = 0.0f;
+	const float t_ = float(max(size_D_, 1));
+	const float rest_ = rest_sum_ / t_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_;
+				var_sum_thread_ += t_3_ * t_3_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float var_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
+		}
+		var_sum_thread_ += var_sum_run_;
+	}
+	var_sum_thread_ = simd_sum(var_sum_thread_);
+	if (int(lane) == 0) {
+		var_sum_parts_[simd_] = var_sum_thread_;
+	}
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float var_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		var_sum_ += var_sum_parts_[s_];
+	}
+	const float var_ = var_sum_ / t_;
+	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_run_, gamma_ + d_);
+			kg_load_f32x4(beta_run_, beta_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				const float beta_2_ = beta_run_[v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_;
+				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+			}
+			kg_store_f32x4(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
+				kg_load_f32x4(beta_run_, beta_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_;
+					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				}
+				kg_store_f32x4(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;

@@ -52,6 +52,72 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // map kernel for z.
 struct kg_dd4f7221_mask_zero_f32_args {
 	long long size_D_;
@@ -91,6 +157,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f32(
 				const int b_ = at_2_ / size_L_;
 				z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 			}
+		}
+	}
+}
+
+// map kernel for z, 16 bytes at a time.
+struct kg_dd4f7221_mask_zero_f32_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_B_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
+	const float *__restrict__ y_ = (const float *)buf[1];
+	float *__restrict__ z_ = (float *)buf[2];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_B_ = int(args->size_B_);
+	float y_run_[4];
+	float z_out_[4];
+	const int n_ = size_B_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+			kg_load_f32x4(y_run_, y_ + at_3_ + d_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float y_2_ = y_run_[v_];
+				z_out_[v_] = t_ ? y_2_ : 0.0f;
+			}
+			kg_store_f32x4(z_ + at_3_ + d_, z_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -138,6 +253,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f16(
 	}
 }
 
+// map kernel for z, 16 bytes at a time.
+struct kg_dd4f7221_mask_zero_f16_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_B_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
+	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ z_ = (unsigned short *)buf[2];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_B_ = int(args->size_B_);
+	float y_run_[8];
+	float z_out_[8];
+	const int n_ = size_B_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+			kg_load_f16x8(y_run_, y_ + at_3_ + d_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float y_2_ = y_run_[v_];
+				z_out_[v_] = t_ ? y_2_ : 0.0f;
+			}
+			kg_store_f16x8(z_ + at_3_ + d_, z_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
+		}
+	}
+}
+
 // map kernel for z.
 struct kg_dd4f7221_mask_zero_bf16_args {
 	long long size_D_;
@@ -177,6 +341,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_bf16(
 				const int b_ = at_2_ / size_L_;
 				z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for z, 16 bytes at a time.
+struct kg_dd4f7221_mask_zero_bf16_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_B_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
+	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ z_ = (unsigned short *)buf[2];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_B_ = int(args->size_B_);
+	float y_run_[8];
+	float z_out_[8];
+	const int n_ = size_B_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = (b_ * size_L_ + l_) * size_D_;
+			kg_load_bf16x8(y_run_, y_ + at_3_ + d_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float y_2_ = y_run_[v_];
+				z_out_[v_] = t_ ? y_2_ : 0.0f;
+			}
+			kg_store_bf16x8(z_ + at_3_ + d_, z_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

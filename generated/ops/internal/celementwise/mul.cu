@@ -50,6 +50,77 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // map kernel for y.
 struct kg_dd4f7221_mul_f32_args {
 	long long size_S_;
@@ -83,6 +154,51 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_f32(
 				const int p_ = at_ / size_S_;
 				y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] * b_[s_];
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_mul_f32_wide_args {
+	long long size_S_;
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mul_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ y_ = (float *)buf[2];
+	const int size_S_ = int(args->size_S_);
+	const int size_P_ = int(args->size_P_);
+	float a_run_[4];
+	float b_run_[4];
+	float y_out_[4];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			const int at_2_ = p_ * size_S_;
+			kg_load_f32x4(a_run_, a_ + at_2_ + s_);
+			kg_load_f32x4(b_run_, b_ + s_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = a_2_ * b_2_;
+			}
+			kg_store_f32x4(y_ + at_2_ + s_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] * b_[s_];
 		}
 	}
 }
@@ -124,6 +240,51 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_mul_f16_wide_args {
+	long long size_S_;
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mul_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const int size_S_ = int(args->size_S_);
+	const int size_P_ = int(args->size_P_);
+	float a_run_[8];
+	float b_run_[8];
+	float y_out_[8];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			const int at_2_ = p_ * size_S_;
+			kg_load_f16x8(a_run_, a_ + at_2_ + s_);
+			kg_load_f16x8(b_run_, b_ + s_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = a_2_ * b_2_;
+			}
+			kg_store_f16x8(y_ + at_2_ + s_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) * kg_from_f16(b_[s_]));
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_mul_bf16_args {
 	long long size_S_;
@@ -161,6 +322,51 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_bf16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_mul_bf16_wide_args {
+	long long size_S_;
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mul_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const int size_S_ = int(args->size_S_);
+	const int size_P_ = int(args->size_P_);
+	float a_run_[8];
+	float b_run_[8];
+	float y_out_[8];
+	const int n_ = size_P_ * size_S_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			const int at_2_ = p_ * size_S_;
+			kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
+			kg_load_bf16x8(b_run_, b_ + s_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				y_out_[v_] = a_2_ * b_2_;
+			}
+			kg_store_bf16x8(y_ + at_2_ + s_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) * kg_from_bf16(b_[s_]));
+		}
+	}
+}
+
 // rows kernel for d_b_reduced_block.
 struct kg_dd4f7221_mul_grad_f32_1_args {
 	long long size_S_;
@@ -185,6 +391,86 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_f32_1(
 		const int at_2_ = row_ * size_S_;
 		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
 			d_b_reduced_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+		}
+	}
+}
+
+// rows kernel for d_b_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_mul_grad_f32_1_wide_args {
+	long long size_S_;
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ a_ = (const float *)buf[1];
+	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
+	const int size_S_ = int(args->size_S_);
+	const int size_P_ = int(args->size_P_);
+	float d_b_reduced_block_sums_[16];
+	float d_y_run_[4];
+	float a_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_b_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_S_;
+	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (s_ < size_S_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int s_ = (i_ * threads_ + thread_) * 4;
+			if (s_ < size_S_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
+				kg_load_f32x4(a_run_, a_ + at_2_ + s_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * a_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (s_ < size_S_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
+					kg_load_f32x4(a_run_, a_ + at_2_ + s_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float a_2_ = a_run_[v_];
+						d_b_reduced_block_[at_ + s_] += d_y_2_ * a_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int s_ = (i_ * threads_ + thread_) * 4;
+		if (s_ < size_S_) {
+			kg_store_f32x4(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 4);
 		}
 	}
 }
@@ -264,6 +550,86 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_f16_1(
 	}
 }
 
+// rows kernel for d_b_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_mul_grad_f16_1_wide_args {
+	long long size_S_;
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
+	const int size_S_ = int(args->size_S_);
+	const int size_P_ = int(args->size_P_);
+	float d_b_reduced_block_sums_[16];
+	float d_y_run_[8];
+	float a_run_[8];
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_b_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_S_;
+	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int s_ = (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
+				kg_load_f16x8(a_run_, a_ + at_2_ + s_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * a_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (s_ < size_S_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
+					kg_load_f16x8(a_run_, a_ + at_2_ + s_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float a_2_ = a_run_[v_];
+						d_b_reduced_block_[at_ + s_] += d_y_2_ * a_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int s_ = (i_ * threads_ + thread_) * 8;
+		if (s_ < size_S_) {
+			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
+		}
+	}
+}
+
 // cols kernel for d_b.
 struct kg_dd4f7221_mul_grad_f16_2_args {
 	long long size_S_;
@@ -335,6 +701,86 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_bf16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
 			d_b_reduced_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+		}
+	}
+}
+
+// rows kernel for d_b_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_mul_grad_bf16_1_wide_args {
+	long long size_S_;
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
+	const int size_S_ = int(args->size_S_);
+	const int size_P_ = int(args->size_P_);
+	float d_b_reduced_block_sums_[16];
+	float d_y_run_[8];
+	float a_run_[8];
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 32;
+	const int to_ = min(from_ + 32, size_P_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_b_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_S_;
+	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_S_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int s_ = (i_ * threads_ + thread_) * 8;
+			if (s_ < size_S_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
+				kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float a_2_ = a_run_[v_];
+					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * a_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (s_ < size_S_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
+					kg_load_bf16x8(a_run_, a_ + at_2_ + s_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float a_2_ = a_run_[v_];
+						d_b_reduced_block_[at_ + s_] += d_y_2_ * a_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int s_ = (i_ * threads_ + thread_) * 8;
+		if (s_ < size_S_) {
+			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
 		}
 	}
 }

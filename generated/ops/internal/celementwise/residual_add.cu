@@ -51,6 +51,72 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // map kernel for sum.
 struct kg_dd4f7221_residual_add_f32_args {
 	long long size_P_;
@@ -77,6 +143,43 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_f32(
 			if (p_ < size_P_) {
 				sum_[p_] = y_[p_] + x_[p_];
 			}
+		}
+	}
+}
+
+// map kernel for sum, 16 bytes at a time.
+struct kg_dd4f7221_residual_add_f32_wide_args {
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_residual_add_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ y_ = (const float *)buf[0];
+	const float *__restrict__ x_ = (const float *)buf[1];
+	float *__restrict__ sum_ = (float *)buf[2];
+	const int size_P_ = int(args->size_P_);
+	float y_run_[4];
+	float x_run_[4];
+	float sum_out_[4];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(y_run_, y_ + p_);
+			kg_load_f32x4(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float y_2_ = y_run_[v_];
+				const float x_2_ = x_run_[v_];
+				sum_out_[v_] = y_2_ + x_2_;
+			}
+			kg_store_f32x4(sum_ + p_, sum_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = y_[p_] + x_[p_];
 		}
 	}
 }
@@ -111,6 +214,43 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_f16(
 	}
 }
 
+// map kernel for sum, 16 bytes at a time.
+struct kg_dd4f7221_residual_add_f16_wide_args {
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_residual_add_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ sum_ = (unsigned short *)buf[2];
+	const int size_P_ = int(args->size_P_);
+	float y_run_[8];
+	float x_run_[8];
+	float sum_out_[8];
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(y_run_, y_ + p_);
+			kg_load_f16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float y_2_ = y_run_[v_];
+				const float x_2_ = x_run_[v_];
+				sum_out_[v_] = y_2_ + x_2_;
+			}
+			kg_store_f16x8(sum_ + p_, sum_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = kg_to_f16(kg_from_f16(y_[p_]) + kg_from_f16(x_[p_]));
+		}
+	}
+}
+
 // map kernel for sum.
 struct kg_dd4f7221_residual_add_bf16_args {
 	long long size_P_;
@@ -137,6 +277,43 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_bf16(
 			if (p_ < size_P_) {
 				sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 			}
+		}
+	}
+}
+
+// map kernel for sum, 16 bytes at a time.
+struct kg_dd4f7221_residual_add_bf16_wide_args {
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_residual_add_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ sum_ = (unsigned short *)buf[2];
+	const int size_P_ = int(args->size_P_);
+	float y_run_[8];
+	float x_run_[8];
+	float sum_out_[8];
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(y_run_, y_ + p_);
+			kg_load_bf16x8(x_run_, x_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float y_2_ = y_run_[v_];
+				const float x_2_ = x_run_[v_];
+				sum_out_[v_] = y_2_ + x_2_;
+			}
+			kg_store_bf16x8(sum_ + p_, sum_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 		}
 	}
 }
@@ -175,6 +352,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_
 	}
 }
 
+// map kernel for d_y, d_x, 16 bytes at a time.
+struct kg_dd4f7221_residual_add_grad_f32_wide_args {
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_residual_add_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_sum_ = (const float *)buf[0];
+	float *__restrict__ d_y_ = (float *)buf[1];
+	float *__restrict__ d_x_ = (float *)buf[2];
+	const int size_P_ = int(args->size_P_);
+	float d_sum_run_[4];
+	float d_y_out_[4];
+	float d_x_out_[4];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(d_sum_run_, d_sum_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_sum_2_ = d_sum_run_[v_];
+				d_y_out_[v_] = d_sum_2_;
+				d_x_out_[v_] = d_sum_2_;
+			}
+			kg_store_f32x4(d_y_ + p_, d_y_out_);
+			kg_store_f32x4(d_x_ + p_, d_x_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = d_sum_[p_];
+			d_y_[p_] = d_sum_2_;
+			d_x_[p_] = d_sum_2_;
+		}
+	}
+}
+
 // map kernel for d_y, d_x.
 struct kg_dd4f7221_residual_add_grad_f16_args {
 	long long size_P_;
@@ -209,6 +425,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_
 	}
 }
 
+// map kernel for d_y, d_x, 16 bytes at a time.
+struct kg_dd4f7221_residual_add_grad_f16_wide_args {
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_residual_add_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ d_y_ = (unsigned short *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const int size_P_ = int(args->size_P_);
+	float d_sum_run_[8];
+	float d_y_out_[8];
+	float d_x_out_[8];
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(d_sum_run_, d_sum_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_sum_2_ = d_sum_run_[v_];
+				d_y_out_[v_] = d_sum_2_;
+				d_x_out_[v_] = d_sum_2_;
+			}
+			kg_store_f16x8(d_y_ + p_, d_y_out_);
+			kg_store_f16x8(d_x_ + p_, d_x_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = kg_from_f16(d_sum_[p_]);
+			d_y_[p_] = kg_to_f16(d_sum_2_);
+			d_x_[p_] = kg_to_f16(d_sum_2_);
+		}
+	}
+}
+
 // map kernel for d_y, d_x.
 struct kg_dd4f7221_residual_add_grad_bf16_args {
 	long long size_P_;
@@ -239,6 +494,45 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_
 				d_y_[p_] = kg_to_bf16(d_sum_2_);
 				d_x_[p_] = kg_to_bf16(d_sum_2_);
 			}
+		}
+	}
+}
+
+// map kernel for d_y, d_x, 16 bytes at a time.
+struct kg_dd4f7221_residual_add_grad_bf16_wide_args {
+	long long size_P_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_residual_add_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ d_y_ = (unsigned short *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const int size_P_ = int(args->size_P_);
+	float d_sum_run_[8];
+	float d_y_out_[8];
+	float d_x_out_[8];
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= size_P_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(d_sum_run_, d_sum_ + p_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_sum_2_ = d_sum_run_[v_];
+				d_y_out_[v_] = d_sum_2_;
+				d_x_out_[v_] = d_sum_2_;
+			}
+			kg_store_bf16x8(d_y_ + p_, d_y_out_);
+			kg_store_bf16x8(d_x_ + p_, d_x_out_);
+		}
+	} else {
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
+			d_y_[p_] = kg_to_bf16(d_sum_2_);
+			d_x_[p_] = kg_to_bf16(d_sum_2_);
 		}
 	}
 }

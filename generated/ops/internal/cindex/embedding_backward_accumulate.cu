@@ -55,6 +55,20 @@ __device__ __forceinline__ float kg_from_bf16(unsigned short x) {
 	return __uint_as_float(unsigned(x) << 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
 // scatter kernel for total.
 struct kg_dd4f7221_embedding_backward_accumulate_f32_1_args {
 	long long size_D_;
@@ -122,6 +136,48 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 				const int v_ = at_ / size_D_;
 				dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 			}
+		}
+	}
+}
+
+// map kernel for dW, 16 bytes at a time.
+struct kg_dd4f7221_embedding_backward_accumulate_f32_2_wide_args {
+	long long size_D_;
+	long long size_V_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward_accumulate_f32_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_embedding_backward_accumulate_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ sum_ = (const float *)buf[0];
+	const float *__restrict__ total_ = (const float *)buf[1];
+	float *__restrict__ dW_ = (float *)buf[2];
+	const int size_D_ = int(args->size_D_);
+	const int size_V_ = int(args->size_V_);
+	float sum_run_[4];
+	float total_run_[4];
+	float dW_out_[4];
+	const int n_ = size_V_ * size_D_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(sum_run_, sum_ + at_);
+			kg_load_f32x4(total_run_, total_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float sum_2_ = sum_run_[v_];
+				const float total_2_ = total_run_[v_];
+				dW_out_[v_] = sum_2_ + total_2_;
+			}
+			kg_store_f32x4(dW_ + at_, dW_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			dW_[v_ * size_D_ + d_] = sum_[v_ * size_D_ + d_] + total_[v_ * size_D_ + d_];
 		}
 	}
 }

@@ -71,6 +71,77 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+__device__ __forceinline__ void kg_load_f32x8(float *to, const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // map kernel for y.
 struct kg_dd4f7221_embedding_concat_f32_args {
 	long long size_D_;
@@ -120,6 +191,73 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 				}
 				y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_embedding_concat_f32_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_V_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ W_ = (const float *)buf[0];
+	const int *__restrict__ ids_ = (const int *)buf[1];
+	float *__restrict__ y_ = (float *)buf[2];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_V_ = int(args->size_V_);
+	const int size_N_ = int(args->size_N_);
+	float W_run_[4];
+	float y_out_[4];
+	const int n_ = size_N_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
+			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			if (t_) {
+				kg_load_f32x4(W_run_, W_ + at_3_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 4; ++i) {
+					(W_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float W_2_ = W_run_[v_];
+				y_out_[v_] = W_2_;
+			}
+			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			kg_store_f32x4(y_ + at_4_ + d_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -177,6 +315,73 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_embedding_concat_f16_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_V_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
+	const int *__restrict__ ids_ = (const int *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_V_ = int(args->size_V_);
+	const int size_N_ = int(args->size_N_);
+	float W_run_[8];
+	float y_out_[8];
+	const int n_ = size_N_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
+			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			if (t_) {
+				kg_load_f16x8(W_run_, W_ + at_3_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(W_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float W_2_ = W_run_[v_];
+				y_out_[v_] = W_2_;
+			}
+			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			kg_store_f16x8(y_ + at_4_ + d_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_embedding_concat_bf16_args {
 	long long size_D_;
@@ -226,6 +431,73 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_b
 				}
 				y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_embedding_concat_bf16_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_V_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
+	const int *__restrict__ ids_ = (const int *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_V_ = int(args->size_V_);
+	const int size_N_ = int(args->size_N_);
+	float W_run_[8];
+	float y_out_[8];
+	const int n_ = size_N_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			const bool t_ = ids_value_ >= 0 && ids_value_ < size_V_;
+			const int at_3_ = (t_ ? ids_value_ : 0) * size_D_;
+			if (t_) {
+				kg_load_bf16x8(W_run_, W_ + at_3_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(W_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float W_2_ = W_run_[v_];
+				y_out_[v_] = W_2_;
+			}
+			const int at_4_ = (n_2_ * size_L_ + l_) * size_D_;
+			kg_store_bf16x8(y_ + at_4_ + d_, y_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
+			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -344,6 +616,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 	}
 }
 
+// map kernel for d_W, 16 bytes at a time.
+struct kg_dd4f7221_embedding_concat_grad_f16_2_wide_args {
+	long long size_D_;
+	long long size_V_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_grad_f16_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_W_reduced_ = (const float *)buf[0];
+	unsigned short *__restrict__ d_W_ = (unsigned short *)buf[1];
+	const int size_D_ = int(args->size_D_);
+	const int size_V_ = int(args->size_V_);
+	float d_W_reduced_run_[8];
+	float d_W_out_[8];
+	const int n_ = size_V_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
+				d_W_out_[v_] = d_W_reduced_2_;
+			}
+			kg_store_f16x8(d_W_ + at_, d_W_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
+		}
+	}
+}
+
 // scatter kernel for d_W_reduced.
 struct kg_dd4f7221_embedding_concat_grad_bf16_1_args {
 	long long size_D_;
@@ -415,6 +725,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_g
 				const int v_ = at_ / size_D_;
 				d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 			}
+		}
+	}
+}
+
+// map kernel for d_W, 16 bytes at a time.
+struct kg_dd4f7221_embedding_concat_grad_bf16_2_wide_args {
+	long long size_D_;
+	long long size_V_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_grad_bf16_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_W_reduced_ = (const float *)buf[0];
+	unsigned short *__restrict__ d_W_ = (unsigned short *)buf[1];
+	const int size_D_ = int(args->size_D_);
+	const int size_V_ = int(args->size_V_);
+	float d_W_reduced_run_[8];
+	float d_W_out_[8];
+	const int n_ = size_V_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(d_W_reduced_run_, d_W_reduced_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_W_reduced_2_ = d_W_reduced_run_[v_];
+				d_W_out_[v_] = d_W_reduced_2_;
+			}
+			kg_store_bf16x8(d_W_ + at_, d_W_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
 }

@@ -38,6 +38,33 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // map kernel for y.
 struct kg_dd4f7221_fill_f32_args {
 	long long size_P_;
@@ -66,6 +93,39 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f32(
 			if (p_ < size_P_) {
 				y_[p_] = t_;
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_fill_f32_wide_args {
+	long long size_P_;
+	float value_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_fill_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	float *__restrict__ y_ = (float *)buf[0];
+	const int size_P_ = int(args->size_P_);
+	float y_out_[4];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				y_out_[v_] = t_;
+			}
+			kg_store_f32x4(y_ + p_, y_out_);
+		}
+	} else {
+		const float t_ = args->value_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = t_;
 		}
 	}
 }
@@ -102,6 +162,39 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_fill_f16_wide_args {
+	long long size_P_;
+	float value_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_fill_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[0];
+	const int size_P_ = int(args->size_P_);
+	float y_out_[8];
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= size_P_) {
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				y_out_[v_] = t_;
+			}
+			kg_store_f16x8(y_ + p_, y_out_);
+		}
+	} else {
+		const float t_ = args->value_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_f16(t_);
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_fill_bf16_args {
 	long long size_P_;
@@ -130,6 +223,39 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bf16(
 			if (p_ < size_P_) {
 				y_[p_] = kg_to_bf16(t_);
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_fill_bf16_wide_args {
+	long long size_P_;
+	float value_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_fill_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[0];
+	const int size_P_ = int(args->size_P_);
+	float y_out_[8];
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= size_P_) {
+		const float t_ = args->value_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				y_out_[v_] = t_;
+			}
+			kg_store_bf16x8(y_ + p_, y_out_);
+		}
+	} else {
+		const float t_ = args->value_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(t_);
 		}
 	}
 }

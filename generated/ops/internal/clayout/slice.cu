@@ -51,6 +51,72 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // map kernel for y.
 struct kg_dd4f7221_slice_f32_args {
 	long long size_D_;
@@ -95,6 +161,68 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32(
 				const int r_ = at_3_ / size_N_;
 				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_slice_f32_wide_args {
+	long long size_D_;
+	long long size_N_;
+	long long size_L_;
+	long long size_R_;
+	int start_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_slice_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	float *__restrict__ y_ = (float *)buf[1];
+	const int size_D_ = int(args->size_D_);
+	const int size_N_ = int(args->size_N_);
+	const int size_L_ = int(args->size_L_);
+	const int size_R_ = int(args->size_R_);
+	float x_run_[4];
+	float y_out_[4];
+	const int n_ = size_R_ * size_N_ * size_D_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		const int at_ = args->start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
+			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_f32x4(x_run_, x_ + at_4_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 4; ++i) {
+					(x_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			kg_store_f32x4(y_ + at_5_ + d_, y_out_);
+		}
+	} else {
+		const int at_ = args->start_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -147,6 +275,68 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16(
 	}
 }
 
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_slice_f16_wide_args {
+	long long size_D_;
+	long long size_N_;
+	long long size_L_;
+	long long size_R_;
+	int start_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_slice_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const int size_D_ = int(args->size_D_);
+	const int size_N_ = int(args->size_N_);
+	const int size_L_ = int(args->size_L_);
+	const int size_R_ = int(args->size_R_);
+	float x_run_[8];
+	float y_out_[8];
+	const int n_ = size_R_ * size_N_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args->start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
+			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_f16x8(x_run_, x_ + at_4_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(x_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			kg_store_f16x8(y_ + at_5_ + d_, y_out_);
+		}
+	} else {
+		const int at_ = args->start_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
+		}
+	}
+}
+
 // map kernel for y.
 struct kg_dd4f7221_slice_bf16_args {
 	long long size_D_;
@@ -191,6 +381,68 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16(
 				const int r_ = at_3_ / size_N_;
 				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_slice_bf16_wide_args {
+	long long size_D_;
+	long long size_N_;
+	long long size_L_;
+	long long size_R_;
+	int start_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_slice_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const int size_D_ = int(args->size_D_);
+	const int size_N_ = int(args->size_N_);
+	const int size_L_ = int(args->size_L_);
+	const int size_R_ = int(args->size_R_);
+	float x_run_[8];
+	float y_out_[8];
+	const int n_ = size_R_ * size_N_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args->start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			const bool t_ = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_;
+			const int at_4_ = (r_ * size_L_ + (t_ ? n_2_ + at_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_bf16x8(x_run_, x_ + at_4_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(x_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_out_[v_] = x_2_;
+			}
+			const int at_5_ = (r_ * size_N_ + n_2_) * size_D_;
+			kg_store_bf16x8(y_ + at_5_ + d_, y_out_);
+		}
+	} else {
+		const int at_ = args->start_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -245,6 +497,70 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_slice_grad_f32_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_N_;
+	long long size_R_;
+	int start_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	float *__restrict__ d_x_ = (float *)buf[1];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	float d_y_run_[4];
+	float d_x_out_[4];
+	const int n_ = size_R_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		const int at_ = args->start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
+			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_5_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 4; ++i) {
+					(d_y_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
+			}
+			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			kg_store_f32x4(d_x_ + at_6_ + d_, d_x_out_);
+		}
+	} else {
+		const int at_ = args->start_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_slice_grad_f16_args {
 	long long size_D_;
@@ -295,6 +611,70 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16(
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_slice_grad_f16_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_N_;
+	long long size_R_;
+	int start_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int n_ = size_R_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args->start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
+			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_5_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(d_y_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
+			}
+			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			kg_store_f16x8(d_x_ + at_6_ + d_, d_x_out_);
+		}
+	} else {
+		const int at_ = args->start_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_slice_grad_bf16_args {
 	long long size_D_;
@@ -341,6 +721,70 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16(
 				const int at_4_ = l_ - at_;
 				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_slice_grad_bf16_wide_args {
+	long long size_D_;
+	long long size_L_;
+	long long size_N_;
+	long long size_R_;
+	int start_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_slice_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_slice_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
+	const int size_D_ = int(args->size_D_);
+	const int size_L_ = int(args->size_L_);
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int n_ = size_R_ * size_L_ * size_D_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args->start_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			const bool t_ = at_4_ >= 0 && at_4_ < size_N_;
+			const int at_5_ = (r_ * size_N_ + (t_ ? at_4_ : 0)) * size_D_;
+			if (t_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_5_ + d_);
+			} else {
+				#pragma unroll
+				for (int i = 0; i < 8; ++i) {
+					(d_y_run_)[i] = 0.0f;
+				}
+			}
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ : 0.0f;
+			}
+			const int at_6_ = (r_ * size_L_ + l_) * size_D_;
+			kg_store_bf16x8(d_x_ + at_6_ + d_, d_x_out_);
+		}
+	} else {
+		const int at_ = args->start_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
 }

@@ -109,6 +109,45 @@ __device__ __forceinline__ int kg_simd_min(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
 // rows kernel for guess.
 struct kg_dd4f7221_accuracy_f32_1_args {
 	long long size_V_;
@@ -146,6 +185,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f32_1(
 	int guess_at_ = 2147483647;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		const int guess_value_at_ = guess_parts_at_[s_];
+		const float guess_value_ = guess_parts_[s_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
+		}
+	}
+	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
+	if (thread_ == 0) {
+		guess_[r_] = guess_3_;
+	}
+}
+
+// rows kernel for guess, 16 bytes at a time.
+struct kg_dd4f7221_accuracy_f32_1_wide_args {
+	long long size_V_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ logits_ = (const float *)buf[0];
+	int *__restrict__ guess_ = (int *)buf[1];
+	__shared__ float guess_parts_[8];
+	__shared__ int guess_parts_at_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float guess_thread_ = -INFINITY;
+	int guess_thread_at_ = 2147483647;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = v_ + v_2_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = v_ + v_2_;
+					}
+				}
+			}
+		}
+	}
+	const float guess_best_ = kg_simd_max(guess_thread_);
+	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
+	guess_thread_ = guess_best_;
+	if (int(threadIdx.x & 31u) == 0) {
+		guess_parts_[simd_] = guess_thread_;
+		guess_parts_at_[simd_] = guess_thread_at_;
+	}
+	__syncthreads();
+	float guess_2_ = -INFINITY;
+	int guess_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
@@ -307,6 +423,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f16_1(
 	}
 }
 
+// rows kernel for guess, 16 bytes at a time.
+struct kg_dd4f7221_accuracy_f16_1_wide_args {
+	long long size_V_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
+	int *__restrict__ guess_ = (int *)buf[1];
+	__shared__ float guess_parts_[8];
+	__shared__ int guess_parts_at_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float guess_thread_ = -INFINITY;
+	int guess_thread_at_ = 2147483647;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = v_ + v_2_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = v_ + v_2_;
+					}
+				}
+			}
+		}
+	}
+	const float guess_best_ = kg_simd_max(guess_thread_);
+	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
+	guess_thread_ = guess_best_;
+	if (int(threadIdx.x & 31u) == 0) {
+		guess_parts_[simd_] = guess_thread_;
+		guess_parts_at_[simd_] = guess_thread_at_;
+	}
+	__syncthreads();
+	float guess_2_ = -INFINITY;
+	int guess_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		const int guess_value_at_ = guess_parts_at_[s_];
+		const float guess_value_ = guess_parts_[s_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
+		}
+	}
+	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
+	if (thread_ == 0) {
+		guess_[r_] = guess_3_;
+	}
+}
+
 // rows kernel for guess.
 struct kg_dd4f7221_accuracy_bf16_1_args {
 	long long size_V_;
@@ -344,6 +537,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_bf16_1(
 	int guess_at_ = 2147483647;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		const int guess_value_at_ = guess_parts_at_[s_];
+		const float guess_value_ = guess_parts_[s_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
+		}
+	}
+	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
+	if (thread_ == 0) {
+		guess_[r_] = guess_3_;
+	}
+}
+
+// rows kernel for guess, 16 bytes at a time.
+struct kg_dd4f7221_accuracy_bf16_1_wide_args {
+	long long size_V_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
+	int *__restrict__ guess_ = (int *)buf[1];
+	__shared__ float guess_parts_[8];
+	__shared__ int guess_parts_at_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float guess_thread_ = -INFINITY;
+	int guess_thread_at_ = 2147483647;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+					guess_thread_ = logits_2_;
+					guess_thread_at_ = v_ + v_2_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (kg_above(logits_2_, guess_thread_) || (!kg_above(guess_thread_, logits_2_) && v_ + v_2_ < guess_thread_at_)) {
+						guess_thread_ = logits_2_;
+						guess_thread_at_ = v_ + v_2_;
+					}
+				}
+			}
+		}
+	}
+	const float guess_best_ = kg_simd_max(guess_thread_);
+	guess_thread_at_ = kg_simd_min(kg_above(guess_best_, guess_thread_) ? 2147483647 : guess_thread_at_);
+	guess_thread_ = guess_best_;
+	if (int(threadIdx.x & 31u) == 0) {
+		guess_parts_[simd_] = guess_thread_;
+		guess_parts_at_[simd_] = guess_thread_at_;
+	}
+	__syncthreads();
+	float guess_2_ = -INFINITY;
+	int guess_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {

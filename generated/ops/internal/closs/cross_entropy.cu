@@ -101,6 +101,72 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for loss, lse.
 struct kg_dd4f7221_cross_entropy_f32_args {
 	long long size_V_;
@@ -173,6 +239,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f32(
 	float average_sum_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_ += total_parts_[s_];
+		average_sum_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float t_ = args->label_smoothing_;
+		const float logtotal_ = logf(total_);
+		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[at_ + target_value_] : 0.0f) - base_;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+	}
+}
+
+// rows kernel for loss, lse, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_f32_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ logits_ = (const float *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ loss_ = (float *)buf[2];
+	float *__restrict__ lse_ = (float *)buf[3];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += expf(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	__syncthreads();
+	float total_ = 0.0f;
+	float average_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 		average_sum_ += average_sum_parts_[s_];
 	}
@@ -271,6 +474,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f16(
 	}
 }
 
+// rows kernel for loss, lse, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_f16_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ loss_ = (float *)buf[2];
+	float *__restrict__ lse_ = (float *)buf[3];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += expf(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	__syncthreads();
+	float total_ = 0.0f;
+	float average_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_ += total_parts_[s_];
+		average_sum_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float t_ = args->label_smoothing_;
+		const float logtotal_ = logf(total_);
+		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_f16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+	}
+}
+
 // rows kernel for loss, lse.
 struct kg_dd4f7221_cross_entropy_bf16_args {
 	long long size_V_;
@@ -356,6 +696,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_bf16
 	}
 }
 
+// rows kernel for loss, lse, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_bf16_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ loss_ = (float *)buf[2];
+	float *__restrict__ lse_ = (float *)buf[3];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += expf(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	__syncthreads();
+	float total_ = 0.0f;
+	float average_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_ += total_parts_[s_];
+		average_sum_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float t_ = args->label_smoothing_;
+		const float logtotal_ = logf(total_);
+		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float average_ = average_sum_ / float(max(size_V_, 1));
+		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+	}
+}
+
 // map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_grad_f32_args {
 	long long size_V_;
@@ -421,6 +898,82 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 				d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_grad_f32_wide_args {
+	long long size_V_;
+	long long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ target_ = (const int *)buf[0];
+	const float *__restrict__ d_loss_ = (const float *)buf[1];
+	const float *__restrict__ logits_ = (const float *)buf[2];
+	const float *__restrict__ lse_ = (const float *)buf[3];
+	float *__restrict__ d_logits_ = (float *)buf[4];
+	const int size_V_ = int(args->size_V_);
+	const int size_R_ = int(args->size_R_);
+	float logits_run_[4];
+	float d_logits_out_[4];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_f32x4(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float t_5_ = d_average_ / t_3_;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			const float lse_2_ = lse_[r_];
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_2_ - lse_2_) : 0.0f);
+			}
+			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
 		}
 	}
 }
@@ -494,6 +1047,82 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	}
 }
 
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_grad_f16_wide_args {
+	long long size_V_;
+	long long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ target_ = (const int *)buf[0];
+	const float *__restrict__ d_loss_ = (const float *)buf[1];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
+	const float *__restrict__ lse_ = (const float *)buf[3];
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[4];
+	const int size_V_ = int(args->size_V_);
+	const int size_R_ = int(args->size_R_);
+	float logits_run_[8];
+	float d_logits_out_[8];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_f16x8(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float t_5_ = d_average_ / t_3_;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			const float lse_2_ = lse_[r_];
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_2_ - lse_2_) : 0.0f);
+			}
+			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		}
+	}
+}
+
 // map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_grad_bf16_args {
 	long long size_V_;
@@ -559,6 +1188,82 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 			}
+		}
+	}
+}
+
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_grad_bf16_wide_args {
+	long long size_V_;
+	long long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ target_ = (const int *)buf[0];
+	const float *__restrict__ d_loss_ = (const float *)buf[1];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
+	const float *__restrict__ lse_ = (const float *)buf[3];
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[4];
+	const int size_V_ = int(args->size_V_);
+	const int size_R_ = int(args->size_R_);
+	float logits_run_[8];
+	float d_logits_out_[8];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_bf16x8(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float t_5_ = d_average_ / t_3_;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			const float lse_2_ = lse_[r_];
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_2_ - lse_2_) : 0.0f);
+			}
+			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = float(max(size_V_, 1));
+		const float t_4_ = 1.0f - t_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }

@@ -99,6 +99,72 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for top, total, average_sum.
 struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 	long long size_V_;
@@ -172,6 +238,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	float average_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_2_ += total_parts_[s_];
+		average_sum_2_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		top_[r_] = top_2_;
+		total_[r_] = total_2_;
+		average_sum_[r_] = average_sum_2_;
+	}
+}
+
+// rows kernel for top, total, average_sum, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_f32_1_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ logits_ = (const float *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ top_ = (float *)buf[2];
+	float *__restrict__ total_ = (float *)buf[3];
+	float *__restrict__ average_sum_ = (float *)buf[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += expf(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	__syncthreads();
+	float total_2_ = 0.0f;
+	float average_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -303,6 +504,77 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 }
 
+// rows kernel for loss, count, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_f32_3_wide_args {
+	long long size_R_chunks_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_3_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ rows_chunk_ = (const int *)buf[0];
+	const float *__restrict__ sum_chunk_ = (const float *)buf[1];
+	float *__restrict__ loss_ = (float *)buf[2];
+	int *__restrict__ count_ = (int *)buf[3];
+	__shared__ int rows_parts_[8];
+	__shared__ float sum_parts_[8];
+	const int size_R_chunks_ = int(args->size_R_chunks_);
+	float sum_chunk_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	int rows_thread_ = 0;
+	float sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int r_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (r_chunks_ < size_R_chunks_) {
+			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float sum_chunk_2_ = sum_chunk_run_[v_];
+				rows_thread_ += rows_chunk_[r_chunks_];
+				sum_thread_ += sum_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+		float sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (r_chunks_ < size_R_chunks_) {
+				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float sum_chunk_2_ = sum_chunk_run_[v_];
+					rows_thread_ += rows_chunk_[r_chunks_];
+					sum_run_ += sum_chunk_2_;
+				}
+			}
+		}
+		sum_thread_ += sum_run_;
+	}
+	rows_thread_ = kg_simd_sum(rows_thread_);
+	sum_thread_ = kg_simd_sum(sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		rows_parts_[simd_] = rows_thread_;
+		sum_parts_[simd_] = sum_thread_;
+	}
+	__syncthreads();
+	int rows_ = 0;
+	float sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rows_ += rows_parts_[s_];
+		sum_ += sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const int rows_2_ = rows_;
+		loss_[0] = sum_ / float(max(rows_2_, 1));
+		count_[0] = rows_2_;
+	}
+}
+
 // rows kernel for top, total, average_sum.
 struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	long long size_V_;
@@ -376,6 +648,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	float average_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_2_ += total_parts_[s_];
+		average_sum_2_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		top_[r_] = top_2_;
+		total_[r_] = total_2_;
+		average_sum_[r_] = average_sum_2_;
+	}
+}
+
+// rows kernel for top, total, average_sum, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_f16_1_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ top_ = (float *)buf[2];
+	float *__restrict__ total_ = (float *)buf[3];
+	float *__restrict__ average_sum_ = (float *)buf[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += expf(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	__syncthreads();
+	float total_2_ = 0.0f;
+	float average_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -542,6 +949,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 }
 
+// rows kernel for top, total, average_sum, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ top_ = (float *)buf[2];
+	float *__restrict__ total_ = (float *)buf[3];
+	float *__restrict__ average_sum_ = (float *)buf[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					const float t_ = logits_2_ - base_;
+					total_thread_ += expf(t_);
+				}
+				const float t_ = logits_2_ - base_;
+				average_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+		average_sum_thread_ += average_sum_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+		average_sum_parts_[simd_] = average_sum_thread_;
+	}
+	__syncthreads();
+	float total_2_ = 0.0f;
+	float average_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_2_ += total_parts_[s_];
+		average_sum_2_ += average_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		top_[r_] = top_2_;
+		total_[r_] = total_2_;
+		average_sum_[r_] = average_sum_2_;
+	}
+}
+
 // reduce kernel for rows_chunk, sum_chunk.
 struct kg_dd4f7221_cross_entropy_mean_bf16_2_args {
 	long long size_R_;
@@ -694,6 +1236,91 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 }
 
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_grad_f32_wide_args {
+	long long size_V_;
+	long long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ target_ = (const int *)buf[0];
+	const float *__restrict__ d_loss_ = (const float *)buf[1];
+	const int *__restrict__ count_ = (const int *)buf[2];
+	const float *__restrict__ total_ = (const float *)buf[3];
+	const float *__restrict__ logits_ = (const float *)buf[4];
+	const float *__restrict__ top_ = (const float *)buf[5];
+	float *__restrict__ d_logits_ = (float *)buf[6];
+	const int size_V_ = int(args->size_V_);
+	const int size_R_ = int(args->size_R_);
+	float logits_run_[4];
+	float d_logits_out_[4];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 4;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_f32x4(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_7_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_2_ - base_) : 0.0f);
+			}
+			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
+		}
+	}
+}
+
 // map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_mean_grad_f16_args {
 	long long size_V_;
@@ -773,6 +1400,91 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 }
 
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_grad_f16_wide_args {
+	long long size_V_;
+	long long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ target_ = (const int *)buf[0];
+	const float *__restrict__ d_loss_ = (const float *)buf[1];
+	const int *__restrict__ count_ = (const int *)buf[2];
+	const float *__restrict__ total_ = (const float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[4];
+	const float *__restrict__ top_ = (const float *)buf[5];
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[6];
+	const int size_V_ = int(args->size_V_);
+	const int size_R_ = int(args->size_R_);
+	float logits_run_[8];
+	float d_logits_out_[8];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_f16x8(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_7_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_2_ - base_) : 0.0f);
+			}
+			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		}
+	}
+}
+
 // map kernel for d_logits.
 struct kg_dd4f7221_cross_entropy_mean_grad_bf16_args {
 	long long size_V_;
@@ -848,6 +1560,91 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 			}
+		}
+	}
+}
+
+// map kernel for d_logits, 16 bytes at a time.
+struct kg_dd4f7221_cross_entropy_mean_grad_bf16_wide_args {
+	long long size_V_;
+	long long size_R_;
+	int ignore_index_;
+	float label_smoothing_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ target_ = (const int *)buf[0];
+	const float *__restrict__ d_loss_ = (const float *)buf[1];
+	const int *__restrict__ count_ = (const int *)buf[2];
+	const float *__restrict__ total_ = (const float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[4];
+	const float *__restrict__ top_ = (const float *)buf[5];
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[6];
+	const int size_V_ = int(args->size_V_);
+	const int size_R_ = int(args->size_R_);
+	float logits_run_[8];
+	float d_logits_out_[8];
+	const int n_ = size_R_ * size_V_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_2_ = from_ + (i_ * 256 + thread_) * 8;
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int at_3_ = r_ * size_V_;
+			kg_load_bf16x8(logits_run_, logits_ + at_3_ + v_);
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float t_7_ = d_average_ / t_5_;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_run_[v_2_];
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_2_ - base_) : 0.0f);
+			}
+			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
+		}
+	} else {
+		const int at_ = args->ignore_index_;
+		const float t_ = args->label_smoothing_;
+		const bool t_2_ = t_ > 0.0f;
+		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_4_ = -(t_3_ * t_);
+		const float t_5_ = float(max(size_V_, 1));
+		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }

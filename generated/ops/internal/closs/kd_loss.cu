@@ -73,6 +73,72 @@ __device__ __forceinline__ float kg_rsqrt(float x) {
 	return 1.0f / sqrtf(x);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for mse, cos, loss.
 struct kg_dd4f7221_kd_loss_f32_args {
 	long long size_D_;
@@ -137,6 +203,113 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_f32(
 	float gap_sum_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+		gap_sum_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
+		cos_[r_] = angle_;
+		loss_[r_] = args->alpha_ * (1.0f - angle_) + args->beta_ * gap_;
+	}
+}
+
+// rows kernel for mse, cos, loss, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_f32_wide_args {
+	long long size_D_;
+	float alpha_;
+	float beta_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ student_ = (const float *)buf[0];
+	const float *__restrict__ teacher_ = (const float *)buf[1];
+	float *__restrict__ mse_ = (float *)buf[2];
+	float *__restrict__ cos_ = (float *)buf[3];
+	float *__restrict__ loss_ = (float *)buf[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_run_[4];
+	float teacher_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_run_, student_ + at_ + d_);
+			kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	__syncthreads();
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	float gap_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -229,6 +402,113 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_f16(
 	}
 }
 
+// rows kernel for mse, cos, loss, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_f16_wide_args {
+	long long size_D_;
+	float alpha_;
+	float beta_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	float *__restrict__ mse_ = (float *)buf[2];
+	float *__restrict__ cos_ = (float *)buf[3];
+	float *__restrict__ loss_ = (float *)buf[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_run_[8];
+	float teacher_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_run_, student_ + at_ + d_);
+			kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	__syncthreads();
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	float gap_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+		gap_sum_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
+		cos_[r_] = angle_;
+		loss_[r_] = args->alpha_ * (1.0f - angle_) + args->beta_ * gap_;
+	}
+}
+
 // rows kernel for mse, cos, loss.
 struct kg_dd4f7221_kd_loss_bf16_args {
 	long long size_D_;
@@ -293,6 +573,113 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_bf16(
 	float gap_sum_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+		gap_sum_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float gap_ = gap_sum_ / float(max(size_D_, 1));
+		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
+		mse_[r_] = gap_;
+		cos_[r_] = angle_;
+		loss_[r_] = args->alpha_ * (1.0f - angle_) + args->beta_ * gap_;
+	}
+}
+
+// rows kernel for mse, cos, loss, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_bf16_wide_args {
+	long long size_D_;
+	float alpha_;
+	float beta_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	float *__restrict__ mse_ = (float *)buf[2];
+	float *__restrict__ cos_ = (float *)buf[3];
+	float *__restrict__ loss_ = (float *)buf[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_run_[8];
+	float teacher_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_run_, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	__syncthreads();
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	float gap_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -383,6 +770,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_f32(
 	}
 }
 
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_grad_f32_wide_args {
+	long long size_D_;
+	float beta_;
+	float alpha_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ student_ = (const float *)buf[0];
+	const float *__restrict__ teacher_ = (const float *)buf[1];
+	const float *__restrict__ d_loss_ = (const float *)buf[2];
+	float *__restrict__ d_student_ = (float *)buf[3];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
+	float d_student_out_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
+			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
+		}
+	}
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+	}
+	__syncthreads();
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+	}
+	const float d_loss_2_ = d_loss_[r_];
+	const float d_gap_ = d_loss_2_ * args->beta_;
+	const float t_ = 2.0f * d_gap_;
+	const float t_2_ = float(max(size_D_, 1));
+	const float d_angle_ = -(d_loss_2_ * args->alpha_);
+	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
+	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
+	const float d_st_ = angle_product_ * ss_rsqrt_;
+	const bool t_3_ = ss_ < 1e-12f;
+	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_4_ = 2.0f * d_ss_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+			}
+			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				}
+				kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_student.
 struct kg_dd4f7221_kd_loss_grad_f16_args {
 	long long size_D_;
@@ -459,6 +983,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_f16(
 	}
 }
 
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_grad_f16_wide_args {
+	long long size_D_;
+	float beta_;
+	float alpha_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	const float *__restrict__ d_loss_ = (const float *)buf[2];
+	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float d_student_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+	}
+	__syncthreads();
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+	}
+	const float d_loss_2_ = d_loss_[r_];
+	const float d_gap_ = d_loss_2_ * args->beta_;
+	const float t_ = 2.0f * d_gap_;
+	const float t_2_ = float(max(size_D_, 1));
+	const float d_angle_ = -(d_loss_2_ * args->alpha_);
+	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
+	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
+	const float d_st_ = angle_product_ * ss_rsqrt_;
+	const bool t_3_ = ss_ < 1e-12f;
+	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_4_ = 2.0f * d_ss_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+			}
+			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				}
+				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_student.
 struct kg_dd4f7221_kd_loss_grad_bf16_args {
 	long long size_D_;
@@ -532,5 +1193,142 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_bf16(
 		const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 		const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
 		d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+	}
+}
+
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kd_loss_grad_bf16_wide_args {
+	long long size_D_;
+	float beta_;
+	float alpha_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	const float *__restrict__ d_loss_ = (const float *)buf[2];
+	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float d_student_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+	}
+	__syncthreads();
+	float st_ = 0.0f;
+	float ss_ = 0.0f;
+	float tt_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_ += st_parts_[s_];
+		ss_ += ss_parts_[s_];
+		tt_ += tt_parts_[s_];
+	}
+	const float d_loss_2_ = d_loss_[r_];
+	const float d_gap_ = d_loss_2_ * args->beta_;
+	const float t_ = 2.0f * d_gap_;
+	const float t_2_ = float(max(size_D_, 1));
+	const float d_angle_ = -(d_loss_2_ * args->alpha_);
+	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
+	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
+	const float d_st_ = angle_product_ * ss_rsqrt_;
+	const bool t_3_ = ss_ < 1e-12f;
+	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_4_ = 2.0f * d_ss_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+			}
+			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				}
+				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
 	}
 }

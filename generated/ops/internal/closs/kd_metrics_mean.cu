@@ -55,6 +55,45 @@ __device__ __forceinline__ float kg_rsqrt(float x) {
 	return 1.0f / sqrtf(x);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
 // rows kernel for gap_sum, st, ss, tt.
 struct kg_dd4f7221_kd_metrics_mean_f32_1_args {
 	long long size_D_;
@@ -118,6 +157,111 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f3
 	float gap_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		st_2_ += st_parts_[s_];
+		ss_2_ += ss_parts_[s_];
+		tt_2_ += tt_parts_[s_];
+		gap_sum_2_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		gap_sum_[b_] = gap_sum_2_;
+		st_[b_] = st_2_;
+		ss_[b_] = ss_2_;
+		tt_[b_] = tt_2_;
+	}
+}
+
+// rows kernel for gap_sum, st, ss, tt, 16 bytes at a time.
+struct kg_dd4f7221_kd_metrics_mean_f32_1_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ student_ = (const float *)buf[0];
+	const float *__restrict__ teacher_ = (const float *)buf[1];
+	float *__restrict__ gap_sum_ = (float *)buf[2];
+	float *__restrict__ st_ = (float *)buf[3];
+	float *__restrict__ ss_ = (float *)buf[4];
+	float *__restrict__ tt_ = (float *)buf[5];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_run_[4];
+	float teacher_run_[4];
+	const int b_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = b_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_run_, student_ + at_ + d_);
+			kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	__syncthreads();
+	float st_2_ = 0.0f;
+	float ss_2_ = 0.0f;
+	float tt_2_ = 0.0f;
+	float gap_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];
@@ -244,6 +388,88 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f3
 	}
 }
 
+// rows kernel for mse, cos, 16 bytes at a time.
+struct kg_dd4f7221_kd_metrics_mean_f32_3_wide_args {
+	long long size_B_chunks_;
+	long long size_B_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f32_3_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ mse_reduced_sum_chunk_ = (const float *)buf[0];
+	const float *__restrict__ cos_reduced_sum_chunk_ = (const float *)buf[1];
+	float *__restrict__ mse_ = (float *)buf[2];
+	float *__restrict__ cos_ = (float *)buf[3];
+	__shared__ float mse_reduced_sum_parts_[8];
+	__shared__ float cos_reduced_sum_parts_[8];
+	const int size_B_chunks_ = int(args->size_B_chunks_);
+	const int size_B_ = int(args->size_B_);
+	float mse_reduced_sum_chunk_run_[4];
+	float cos_reduced_sum_chunk_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float mse_reduced_sum_thread_ = 0.0f;
+	float cos_reduced_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int b_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (b_chunks_ < size_B_chunks_) {
+			kg_load_f32x4(mse_reduced_sum_chunk_run_, mse_reduced_sum_chunk_ + b_chunks_);
+			kg_load_f32x4(cos_reduced_sum_chunk_run_, cos_reduced_sum_chunk_ + b_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
+				const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
+				mse_reduced_sum_thread_ += mse_reduced_sum_chunk_2_;
+				cos_reduced_sum_thread_ += cos_reduced_sum_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_B_chunks_; from_ += slab_) {
+		float mse_reduced_sum_run_ = 0.0f;
+		float cos_reduced_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int b_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (b_chunks_ < size_B_chunks_) {
+				kg_load_f32x4(mse_reduced_sum_chunk_run_, mse_reduced_sum_chunk_ + b_chunks_);
+				kg_load_f32x4(cos_reduced_sum_chunk_run_, cos_reduced_sum_chunk_ + b_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float mse_reduced_sum_chunk_2_ = mse_reduced_sum_chunk_run_[v_];
+					const float cos_reduced_sum_chunk_2_ = cos_reduced_sum_chunk_run_[v_];
+					mse_reduced_sum_run_ += mse_reduced_sum_chunk_2_;
+					cos_reduced_sum_run_ += cos_reduced_sum_chunk_2_;
+				}
+			}
+		}
+		mse_reduced_sum_thread_ += mse_reduced_sum_run_;
+		cos_reduced_sum_thread_ += cos_reduced_sum_run_;
+	}
+	mse_reduced_sum_thread_ = kg_simd_sum(mse_reduced_sum_thread_);
+	cos_reduced_sum_thread_ = kg_simd_sum(cos_reduced_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		mse_reduced_sum_parts_[simd_] = mse_reduced_sum_thread_;
+		cos_reduced_sum_parts_[simd_] = cos_reduced_sum_thread_;
+	}
+	__syncthreads();
+	float mse_reduced_sum_ = 0.0f;
+	float cos_reduced_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
+		cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float t_ = float(max(size_B_, 1));
+		const float mse_reduced_ = mse_reduced_sum_ / t_;
+		const float cos_reduced_ = cos_reduced_sum_ / t_;
+		mse_[0] = mse_reduced_;
+		cos_[0] = cos_reduced_;
+	}
+}
+
 // rows kernel for gap_sum, st, ss, tt.
 struct kg_dd4f7221_kd_metrics_mean_f16_1_args {
 	long long size_D_;
@@ -320,6 +546,111 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f1
 	}
 }
 
+// rows kernel for gap_sum, st, ss, tt, 16 bytes at a time.
+struct kg_dd4f7221_kd_metrics_mean_f16_1_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	float *__restrict__ gap_sum_ = (float *)buf[2];
+	float *__restrict__ st_ = (float *)buf[3];
+	float *__restrict__ ss_ = (float *)buf[4];
+	float *__restrict__ tt_ = (float *)buf[5];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_run_[8];
+	float teacher_run_[8];
+	const int b_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = b_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_run_, student_ + at_ + d_);
+			kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	__syncthreads();
+	float st_2_ = 0.0f;
+	float ss_2_ = 0.0f;
+	float tt_2_ = 0.0f;
+	float gap_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		st_2_ += st_parts_[s_];
+		ss_2_ += ss_parts_[s_];
+		tt_2_ += tt_parts_[s_];
+		gap_sum_2_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		gap_sum_[b_] = gap_sum_2_;
+		st_[b_] = st_2_;
+		ss_[b_] = ss_2_;
+		tt_[b_] = tt_2_;
+	}
+}
+
 // rows kernel for gap_sum, st, ss, tt.
 struct kg_dd4f7221_kd_metrics_mean_bf16_1_args {
 	long long size_D_;
@@ -383,6 +714,111 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_bf
 	float gap_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		st_2_ += st_parts_[s_];
+		ss_2_ += ss_parts_[s_];
+		tt_2_ += tt_parts_[s_];
+		gap_sum_2_ += gap_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		gap_sum_[b_] = gap_sum_2_;
+		st_[b_] = st_2_;
+		ss_[b_] = ss_2_;
+		tt_[b_] = tt_2_;
+	}
+}
+
+// rows kernel for gap_sum, st, ss, tt, 16 bytes at a time.
+struct kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	float *__restrict__ gap_sum_ = (float *)buf[2];
+	float *__restrict__ st_ = (float *)buf[3];
+	float *__restrict__ ss_ = (float *)buf[4];
+	float *__restrict__ tt_ = (float *)buf[5];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_run_[8];
+	float teacher_run_[8];
+	const int b_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float st_thread_ = 0.0f;
+	float ss_thread_ = 0.0f;
+	float tt_thread_ = 0.0f;
+	float gap_sum_thread_ = 0.0f;
+	const int at_ = b_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_run_, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_run_[v_];
+				const float teacher_2_ = teacher_run_[v_];
+				st_thread_ += student_2_ * teacher_2_;
+				ss_thread_ += student_2_ * student_2_;
+				tt_thread_ += teacher_2_ * teacher_2_;
+				const float t_ = student_2_ - teacher_2_;
+				gap_sum_thread_ += t_ * t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float st_run_ = 0.0f;
+		float ss_run_ = 0.0f;
+		float tt_run_ = 0.0f;
+		float gap_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
+		}
+		st_thread_ += st_run_;
+		ss_thread_ += ss_run_;
+		tt_thread_ += tt_run_;
+		gap_sum_thread_ += gap_sum_run_;
+	}
+	st_thread_ = kg_simd_sum(st_thread_);
+	ss_thread_ = kg_simd_sum(ss_thread_);
+	tt_thread_ = kg_simd_sum(tt_thread_);
+	gap_sum_thread_ = kg_simd_sum(gap_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		st_parts_[simd_] = st_thread_;
+		ss_parts_[simd_] = ss_thread_;
+		tt_parts_[simd_] = tt_thread_;
+		gap_sum_parts_[simd_] = gap_sum_thread_;
+	}
+	__syncthreads();
+	float st_2_ = 0.0f;
+	float ss_2_ = 0.0f;
+	float tt_2_ = 0.0f;
+	float gap_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];

@@ -83,6 +83,72 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for loss.
 struct kg_dd4f7221_kl_distill_f32_args {
 	long long size_D_;
@@ -187,6 +253,212 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f32(
 	float kl_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		kl_ += kl_parts_[s_];
+	}
+	if (thread_ == 0) {
+		loss_[r_] = t_ * t_ * kl_;
+	}
+}
+
+// rows kernel for loss, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_f32_wide_args {
+	long long size_D_;
+	float temperature_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ student_ = (const float *)buf[0];
+	const float *__restrict__ teacher_ = (const float *)buf[1];
+	float *__restrict__ loss_ = (float *)buf[2];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float kl_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
+			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args->temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	__syncthreads();
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += expf(t_5_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = kg_simd_sum(s_total_thread_);
+	t_total_thread_ = kg_simd_sum(t_total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	__syncthreads();
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float kl_thread_ = 0.0f;
+	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+		kl_thread_ += kl_run_;
+	}
+	kl_thread_ = kg_simd_sum(kl_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		kl_parts_[simd_] = kl_thread_;
+	}
+	__syncthreads();
+	float kl_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -305,6 +577,212 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f16(
 	}
 }
 
+// rows kernel for loss, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_f16_wide_args {
+	long long size_D_;
+	float temperature_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	float *__restrict__ loss_ = (float *)buf[2];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float kl_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args->temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	__syncthreads();
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += expf(t_5_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = kg_simd_sum(s_total_thread_);
+	t_total_thread_ = kg_simd_sum(t_total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	__syncthreads();
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float kl_thread_ = 0.0f;
+	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+		kl_thread_ += kl_run_;
+	}
+	kl_thread_ = kg_simd_sum(kl_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		kl_parts_[simd_] = kl_thread_;
+	}
+	__syncthreads();
+	float kl_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		kl_ += kl_parts_[s_];
+	}
+	if (thread_ == 0) {
+		loss_[r_] = t_ * t_ * kl_;
+	}
+}
+
 // rows kernel for loss.
 struct kg_dd4f7221_kl_distill_bf16_args {
 	long long size_D_;
@@ -409,6 +887,212 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_bf16(
 	float kl_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		kl_ += kl_parts_[s_];
+	}
+	if (thread_ == 0) {
+		loss_[r_] = t_ * t_ * kl_;
+	}
+}
+
+// rows kernel for loss, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_bf16_wide_args {
+	long long size_D_;
+	float temperature_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	float *__restrict__ loss_ = (float *)buf[2];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float kl_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args->temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	__syncthreads();
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float t_3_ = t_2_ - s_base_;
+				s_total_thread_ += expf(t_3_);
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				t_total_thread_ += expf(t_5_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = kg_simd_sum(s_total_thread_);
+	t_total_thread_ = kg_simd_sum(t_total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	__syncthreads();
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float kl_thread_ = 0.0f;
+	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_4_ = teacher_2_ / t_;
+				const float t_5_ = t_4_ - t_base_;
+				const float t_log_ = t_5_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float t_6_ = student_2_ / t_;
+				const float t_7_ = t_6_ - s_base_;
+				const float s_log_ = t_7_ - t_3_;
+				kl_thread_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float kl_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = student_2_ / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
+		}
+		kl_thread_ += kl_run_;
+	}
+	kl_thread_ = kg_simd_sum(kl_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		kl_parts_[simd_] = kl_thread_;
+	}
+	__syncthreads();
+	float kl_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -535,6 +1219,248 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f3
 	}
 }
 
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_grad_f32_wide_args {
+	long long size_D_;
+	float temperature_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ student_ = (const float *)buf[0];
+	const float *__restrict__ teacher_ = (const float *)buf[1];
+	const float *__restrict__ d_loss_ = (const float *)buf[2];
+	float *__restrict__ d_student_ = (float *)buf[3];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float d_s_total_part_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[4];
+	float teacher_run_[4];
+	float kept_2_[16];
+	float kept_[16];
+	float d_student_out_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(student_row_ + i_ * 4, student_ + at_ + d_);
+			kg_load_f32x4(teacher_row_ + i_ * 4, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args->temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	__syncthreads();
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float student_2_ = student_row_[i_ * 4 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = expf(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += expf(t_4_);
+				kept_2_[i_ * 4 + v_] = student_exp_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = kg_simd_sum(s_total_thread_);
+	t_total_thread_ = kg_simd_sum(t_total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	__syncthreads();
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float d_s_total_part_thread_ = 0.0f;
+	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 4 + v_] = p_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
+		}
+		d_s_total_part_thread_ += d_s_total_part_run_;
+	}
+	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
+	}
+	__syncthreads();
+	float d_s_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_s_total_part_ += d_s_total_part_parts_[s_];
+	}
+	const bool t_3_ = s_total_ == 0.0f;
+	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float p_ = kept_[i_ * 4 + v_];
+				const float student_exp_ = kept_2_[i_ * 4 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+			}
+			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(student_run_, student_ + at_ + d_);
+				kg_load_f32x4(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = expf(t_6_ - s_base_);
+					d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+				kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_student.
 struct kg_dd4f7221_kl_distill_grad_f16_args {
 	long long size_D_;
@@ -654,6 +1580,248 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f1
 	}
 }
 
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_grad_f16_wide_args {
+	long long size_D_;
+	float temperature_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	const float *__restrict__ d_loss_ = (const float *)buf[2];
+	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float d_s_total_part_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float kept_2_[16];
+	float kept_[16];
+	float d_student_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_f16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args->temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	__syncthreads();
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = expf(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += expf(t_4_);
+				kept_2_[i_ * 8 + v_] = student_exp_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = kg_simd_sum(s_total_thread_);
+	t_total_thread_ = kg_simd_sum(t_total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	__syncthreads();
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float d_s_total_part_thread_ = 0.0f;
+	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 8 + v_] = p_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
+		}
+		d_s_total_part_thread_ += d_s_total_part_run_;
+	}
+	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
+	}
+	__syncthreads();
+	float d_s_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_s_total_part_ += d_s_total_part_parts_[s_];
+	}
+	const bool t_3_ = s_total_ == 0.0f;
+	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float p_ = kept_[i_ * 8 + v_];
+				const float student_exp_ = kept_2_[i_ * 8 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+			}
+			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(student_run_, student_ + at_ + d_);
+				kg_load_f16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = expf(t_6_ - s_base_);
+					d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_student.
 struct kg_dd4f7221_kl_distill_grad_bf16_args {
 	long long size_D_;
@@ -770,5 +1938,247 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_bf
 		const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
 		const float student_exp_ = expf(t_6_ - s_base_);
 		d_student_[at_ + d_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+	}
+}
+
+// rows kernel for d_student, 16 bytes at a time.
+struct kg_dd4f7221_kl_distill_grad_bf16_wide_args {
+	long long size_D_;
+	float temperature_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
+	const float *__restrict__ d_loss_ = (const float *)buf[2];
+	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float d_s_total_part_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float student_row_[16];
+	float teacher_row_[16];
+	float student_run_[8];
+	float teacher_run_[8];
+	float kept_2_[16];
+	float kept_[16];
+	float d_student_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(student_row_ + i_ * 8, student_ + at_ + d_);
+			kg_load_bf16x8(teacher_row_ + i_ * 8, teacher_ + at_ + d_);
+		}
+	}
+	float s_top_thread_ = -INFINITY;
+	float t_top_thread_ = -INFINITY;
+	const float t_ = args->temperature_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				s_top_thread_ = kg_max(s_top_thread_, t_2_);
+				const float t_3_ = teacher_2_ / t_;
+				t_top_thread_ = kg_max(t_top_thread_, t_3_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_2_ / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
+	}
+	s_top_thread_ = kg_simd_max(s_top_thread_);
+	t_top_thread_ = kg_simd_max(t_top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_top_parts_[simd_] = s_top_thread_;
+		t_top_parts_[simd_] = t_top_thread_;
+	}
+	__syncthreads();
+	float s_top_ = -INFINITY;
+	float t_top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	}
+	float s_total_thread_ = 0.0f;
+	float t_total_thread_ = 0.0f;
+	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
+	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float student_2_ = student_row_[i_ * 8 + v_];
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = expf(t_2_ - s_base_);
+				s_total_thread_ += student_exp_;
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				t_total_thread_ += expf(t_4_);
+				kept_2_[i_ * 8 + v_] = student_exp_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float s_total_run_ = 0.0f;
+		float t_total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
+				}
+			}
+		}
+		s_total_thread_ += s_total_run_;
+		t_total_thread_ += t_total_run_;
+	}
+	s_total_thread_ = kg_simd_sum(s_total_thread_);
+	t_total_thread_ = kg_simd_sum(t_total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		s_total_parts_[simd_] = s_total_thread_;
+		t_total_parts_[simd_] = t_total_thread_;
+	}
+	__syncthreads();
+	float s_total_ = 0.0f;
+	float t_total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		s_total_ += s_total_parts_[s_];
+		t_total_ += t_total_parts_[s_];
+	}
+	float d_s_total_part_thread_ = 0.0f;
+	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
+	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
+				const float t_3_ = teacher_2_ / t_;
+				const float t_4_ = t_3_ - t_base_;
+				const float t_log_ = t_4_ - t_2_;
+				const float p_ = expf(t_log_);
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_s_total_part_thread_ += d_s_log_;
+				kept_[i_ * 8 + v_] = p_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_s_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_3_ = teacher_2_ / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
+		}
+		d_s_total_part_thread_ += d_s_total_part_run_;
+	}
+	d_s_total_part_thread_ = kg_simd_sum(d_s_total_part_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		d_s_total_part_parts_[simd_] = d_s_total_part_thread_;
+	}
+	__syncthreads();
+	float d_s_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_s_total_part_ += d_s_total_part_parts_[s_];
+	}
+	const bool t_3_ = s_total_ == 0.0f;
+	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float p_ = kept_[i_ * 8 + v_];
+				const float student_exp_ = kept_2_[i_ * 8 + v_];
+				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+			}
+			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(student_run_, student_ + at_ + d_);
+				kg_load_bf16x8(teacher_run_, teacher_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float student_2_ = student_run_[v_];
+					const float teacher_2_ = teacher_run_[v_];
+					const float t_4_ = teacher_2_ / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_2_ / t_;
+					const float student_exp_ = expf(t_6_ - s_base_);
+					d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
+			}
+		}
 	}
 }

@@ -83,6 +83,45 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
 // rows kernel for total, top.
 struct kg_dd4f7221_perplexity_f32_1_args {
 	long long size_V_;
@@ -144,6 +183,125 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_1(
 	float total_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_2_ += total_parts_[s_];
+	}
+	if (thread_ == 0) {
+		total_[r_] = total_2_;
+		top_[r_] = top_2_;
+	}
+}
+
+// rows kernel for total, top, 16 bytes at a time.
+struct kg_dd4f7221_perplexity_f32_1_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ logits_ = (const float *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ total_ = (float *)buf[2];
+	float *__restrict__ top_ = (float *)buf[3];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 4;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+				if (counted_) {
+					total_thread_ += expf(logits_2_ - base_);
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						total_run_ += expf(logits_2_ - base_);
+					}
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	__syncthreads();
+	float total_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -268,6 +426,77 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_3(
 	}
 }
 
+// rows kernel for perplexity, count, 16 bytes at a time.
+struct kg_dd4f7221_perplexity_f32_3_wide_args {
+	long long size_R_chunks_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ rows_chunk_ = (const int *)buf[0];
+	const float *__restrict__ sum_chunk_ = (const float *)buf[1];
+	float *__restrict__ perplexity_ = (float *)buf[2];
+	int *__restrict__ count_ = (int *)buf[3];
+	__shared__ int rows_parts_[8];
+	__shared__ float sum_parts_[8];
+	const int size_R_chunks_ = int(args->size_R_chunks_);
+	float sum_chunk_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	int rows_thread_ = 0;
+	float sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int r_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (r_chunks_ < size_R_chunks_) {
+			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float sum_chunk_2_ = sum_chunk_run_[v_];
+				rows_thread_ += rows_chunk_[r_chunks_];
+				sum_thread_ += sum_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_R_chunks_; from_ += slab_) {
+		float sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (r_chunks_ < size_R_chunks_) {
+				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float sum_chunk_2_ = sum_chunk_run_[v_];
+					rows_thread_ += rows_chunk_[r_chunks_];
+					sum_run_ += sum_chunk_2_;
+				}
+			}
+		}
+		sum_thread_ += sum_run_;
+	}
+	rows_thread_ = kg_simd_sum(rows_thread_);
+	sum_thread_ = kg_simd_sum(sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		rows_parts_[simd_] = rows_thread_;
+		sum_parts_[simd_] = sum_thread_;
+	}
+	__syncthreads();
+	int rows_ = 0;
+	float sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rows_ += rows_parts_[s_];
+		sum_ += sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const int rows_2_ = rows_;
+		perplexity_[0] = expf(sum_ / float(max(rows_2_, 1)));
+		count_[0] = rows_2_;
+	}
+}
+
 // rows kernel for total, top.
 struct kg_dd4f7221_perplexity_f16_1_args {
 	long long size_V_;
@@ -329,6 +558,125 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_1(
 	float total_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_2_ += total_parts_[s_];
+	}
+	if (thread_ == 0) {
+		total_[r_] = total_2_;
+		top_[r_] = top_2_;
+	}
+}
+
+// rows kernel for total, top, 16 bytes at a time.
+struct kg_dd4f7221_perplexity_f16_1_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ total_ = (float *)buf[2];
+	float *__restrict__ top_ = (float *)buf[3];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					total_thread_ += expf(logits_2_ - base_);
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						total_run_ += expf(logits_2_ - base_);
+					}
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	__syncthreads();
+	float total_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -466,6 +814,125 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_1(
 	float total_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		total_2_ += total_parts_[s_];
+	}
+	if (thread_ == 0) {
+		total_[r_] = total_2_;
+		top_[r_] = top_2_;
+	}
+}
+
+// rows kernel for total, top, 16 bytes at a time.
+struct kg_dd4f7221_perplexity_bf16_1_wide_args {
+	long long size_V_;
+	int ignore_index_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
+	const int *__restrict__ target_ = (const int *)buf[1];
+	float *__restrict__ total_ = (float *)buf[2];
+	float *__restrict__ top_ = (float *)buf[3];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	const int size_V_ = int(args->size_V_);
+	float logits_row_[16];
+	float logits_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_V_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_2_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int v_ = (i_ * threads_ + thread_) * 8;
+		if (v_ < size_V_) {
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+				if (counted_) {
+					total_thread_ += expf(logits_2_ - base_);
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_run_[v_2_];
+					if (counted_) {
+						total_run_ += expf(logits_2_ - base_);
+					}
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	__syncthreads();
+	float total_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {

@@ -72,6 +72,82 @@ __device__ __forceinline__ float kg_rsqrt(float x) {
 	return 1.0f / sqrtf(x);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+__device__ __forceinline__ void kg_load_f32x8(float *to, const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for mean, rstd, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args {
 	long long size_K_;
@@ -135,6 +211,132 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	float var_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		var_sum_2_ += var_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
+		mean_[r_] = mean_2_;
+		rstd_[r_] = rstd_2_;
+		rest_sum_[r_] = rest_sum_2_;
+		var_sum_[r_] = var_sum_2_;
+	}
+}
+
+// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args {
+	long long size_K_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	float *__restrict__ mean_ = (float *)buf[1];
+	float *__restrict__ rstd_ = (float *)buf[2];
+	float *__restrict__ rest_sum_ = (float *)buf[3];
+	float *__restrict__ var_sum_ = (float *)buf[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	float x_row_[16];
+	float x_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_K_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + k_);
+		}
+	}
+	float rest_sum_thread_ = 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	__syncthreads();
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	float var_sum_thread_ = 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_2_ / t_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_;
+				var_sum_thread_ += t_3_ * t_3_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float var_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
+		}
+		var_sum_thread_ += var_sum_run_;
+	}
+	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		var_sum_parts_[simd_] = var_sum_thread_;
+	}
+	__syncthreads();
+	float var_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -335,6 +537,132 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
+// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args {
+	long long size_K_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	float *__restrict__ mean_ = (float *)buf[1];
+	float *__restrict__ rstd_ = (float *)buf[2];
+	float *__restrict__ rest_sum_ = (float *)buf[3];
+	float *__restrict__ var_sum_ = (float *)buf[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	float x_row_[16];
+	float x_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_K_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + k_);
+		}
+	}
+	float rest_sum_thread_ = 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[at_]) : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	__syncthreads();
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	float var_sum_thread_ = 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_2_ / t_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_;
+				var_sum_thread_ += t_3_ * t_3_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float var_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
+		}
+		var_sum_thread_ += var_sum_run_;
+	}
+	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		var_sum_parts_[simd_] = var_sum_thread_;
+	}
+	__syncthreads();
+	float var_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		var_sum_2_ += var_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
+		mean_[r_] = mean_2_;
+		rstd_[r_] = rstd_2_;
+		rest_sum_[r_] = rest_sum_2_;
+		var_sum_[r_] = var_sum_2_;
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_args {
 	long long size_N_;
@@ -509,6 +837,132 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	float var_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		var_sum_2_ += var_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		const float mean_2_ = first_ + rest_;
+		const float var_ = var_sum_2_ / t_;
+		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
+		mean_[r_] = mean_2_;
+		rstd_[r_] = rstd_2_;
+		rest_sum_[r_] = rest_sum_2_;
+		var_sum_[r_] = var_sum_2_;
+	}
+}
+
+// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args {
+	long long size_K_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	float *__restrict__ mean_ = (float *)buf[1];
+	float *__restrict__ rstd_ = (float *)buf[2];
+	float *__restrict__ rest_sum_ = (float *)buf[3];
+	float *__restrict__ var_sum_ = (float *)buf[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	float x_row_[16];
+	float x_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_K_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + k_);
+		}
+	}
+	float rest_sum_thread_ = 0.0f;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_ = x_2_ - first_;
+				rest_sum_thread_ += t_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_ = x_2_ - first_;
+					rest_sum_run_ += t_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	__syncthreads();
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	float var_sum_thread_ = 0.0f;
+	const float t_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_2_ / t_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float t_2_ = x_2_ - first_;
+				const float t_3_ = t_2_ - rest_;
+				var_sum_thread_ += t_3_ * t_3_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float var_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float t_2_ = x_2_ - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
+		}
+		var_sum_thread_ += var_sum_run_;
+	}
+	var_sum_thread_ = kg_simd_sum(var_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		var_sum_parts_[simd_] = var_sum_thread_;
+	}
+	__syncthreads();
+	float var_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1006,6 +1460,68 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
+// rows kernel for rest_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide_args {
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	float *__restrict__ rest_sum_ = (float *)buf[1];
+	__shared__ float rest_sum_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	float x_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_load_f32x4(x_run_, x_ + at_ + k_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				rest_sum_thread_ += x_2_ - first_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					rest_sum_run_ += x_2_ - first_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	__syncthreads();
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
 // matmul kernel for d_h.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 	long long size_K_;
@@ -1189,6 +1705,216 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 		}
 		__syncthreads();
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args {
+	long long size_K_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rstd_ = (const float *)buf[2];
+	const float *__restrict__ gamma_ = (const float *)buf[3];
+	const float *__restrict__ beta_ = (const float *)buf[4];
+	const float *__restrict__ d_h_ = (const float *)buf[5];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
+	float *__restrict__ d_x_ = (float *)buf[8];
+	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	const int size_R_ = int(args->size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_beta_reduced_block_sums_[16];
+	float x_row_[16];
+	float gamma_row_[16];
+	float beta_row_[16];
+	float d_h_row_[16];
+	float kept_[16];
+	float x_run_[4];
+	float gamma_run_[4];
+	float beta_run_[4];
+	float d_h_run_[4];
+	float d_x_out_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_K_;
+	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
+				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
+				kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
+				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? x_[at_2_] : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+					const float t_3_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ += t_4_ * t_3_;
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(gamma_run_, gamma_ + k_);
+					kg_load_f32x4(beta_run_, beta_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
+		if (int(threadIdx.x & 31u) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		__syncthreads();
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float beta_2_ = beta_row_[i_ * 4 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
+					const float t_5_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
+				}
+				kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(gamma_run_, gamma_ + k_);
+					kg_load_f32x4(beta_run_, beta_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_5_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+				}
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_store_f32x4(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 4);
+			kg_store_f32x4(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 4);
+		}
 	}
 }
 
@@ -1385,6 +2111,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args {
+	long long size_N_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
+		}
+	}
+}
+
 // cols kernel for d_bias.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args {
 	long long size_N_;
@@ -1465,6 +2265,68 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	float rest_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// rows kernel for rest_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide_args {
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	float *__restrict__ rest_sum_ = (float *)buf[1];
+	__shared__ float rest_sum_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	float x_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[at_]) : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_f16x8(x_run_, x_ + at_ + k_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				rest_sum_thread_ += x_2_ - first_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					rest_sum_run_ += x_2_ - first_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	__syncthreads();
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1655,6 +2517,216 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 		}
 		__syncthreads();
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args {
+	long long size_K_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rstd_ = (const float *)buf[2];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
+	const float *__restrict__ d_h_ = (const float *)buf[5];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
+	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	const int size_R_ = int(args->size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_beta_reduced_block_sums_[16];
+	float x_row_[16];
+	float gamma_row_[16];
+	float beta_row_[16];
+	float d_h_row_[16];
+	float kept_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float d_h_run_[8];
+	float d_x_out_[8];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_K_;
+	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + k_);
+				kg_load_f16x8(beta_row_ + i_ * 8, beta_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ += t_4_ * t_3_;
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(gamma_run_, gamma_ + k_);
+					kg_load_f16x8(beta_run_, beta_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
+		if (int(threadIdx.x & 31u) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		__syncthreads();
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+				}
+				kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(gamma_run_, gamma_ + k_);
+					kg_load_f16x8(beta_run_, beta_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_5_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+				}
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
+			kg_store_f32x8(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 8);
+		}
 	}
 }
 
@@ -1851,6 +2923,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args {
+	long long size_N_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[8];
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
+		}
+	}
+}
+
 // cols kernel for d_bias.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args {
 	long long size_N_;
@@ -1931,6 +3077,68 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	float rest_sum_2_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		rest_sum_2_ += rest_sum_parts_[s_];
+	}
+	if (thread_ == 0) {
+		rest_sum_[r_] = rest_sum_2_;
+	}
+}
+
+// rows kernel for rest_sum, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide_args {
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	float *__restrict__ rest_sum_ = (float *)buf[1];
+	__shared__ float rest_sum_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	float x_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float rest_sum_thread_ = 0.0f;
+	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_bf16x8(x_run_, x_ + at_ + k_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				rest_sum_thread_ += x_2_ - first_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
+		float rest_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					rest_sum_run_ += x_2_ - first_;
+				}
+			}
+		}
+		rest_sum_thread_ += rest_sum_run_;
+	}
+	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		rest_sum_parts_[simd_] = rest_sum_thread_;
+	}
+	__syncthreads();
+	float rest_sum_2_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -2124,6 +3332,216 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
+// rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args {
+	long long size_K_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rstd_ = (const float *)buf[2];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
+	const float *__restrict__ d_h_ = (const float *)buf[5];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
+	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
+	const int size_K_ = int(args->size_K_);
+	const int size_R_ = int(args->size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_beta_reduced_block_sums_[16];
+	float x_row_[16];
+	float gamma_row_[16];
+	float beta_row_[16];
+	float d_h_row_[16];
+	float kept_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float beta_run_[8];
+	float d_h_run_[8];
+	float d_x_out_[8];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_beta_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_K_;
+	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
+	}
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + k_);
+				kg_load_bf16x8(beta_row_ + i_ * 8, beta_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
+		const float rest_ = rest_sum_[row_] / t_2_;
+		const float rstd_2_ = rstd_[row_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float t_3_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_4_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_thread_ += t_4_ * t_3_;
+					d_rest_part_thread_ += t_4_;
+					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(gamma_run_, gamma_ + k_);
+					kg_load_bf16x8(beta_run_, beta_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_3_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
+		}
+		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
+		if (int(threadIdx.x & 31u) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
+		}
+		__syncthreads();
+		float d_rstd_ = 0.0f;
+		float d_rest_part_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+			d_rest_part_ += d_rest_part_parts_[s_];
+		}
+		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_3_ = 2.0f * d_var_;
+		const float d_rest_ = -(rstd_2_ * d_rest_part_);
+		const float t_4_ = d_rest_ / t_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
+					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
+					const float t_5_ = x_2_ - first_ - rest_;
+					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float t_6_ = d_h_gelu_x_ * gamma_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
+				}
+				kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(gamma_run_, gamma_ + k_);
+					kg_load_bf16x8(beta_run_, beta_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float x_2_ = x_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float beta_2_ = beta_run_[v_];
+						const float d_h_2_ = d_h_run_[v_];
+						const float t_5_ = x_2_ - first_ - rest_;
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+					kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+				}
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
+			kg_store_f32x8(d_beta_reduced_block_ + at_ + k_, d_beta_reduced_block_sums_ + i_ * 8);
+		}
+	}
+}
+
 // cols kernel for d_gamma, d_beta.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
 	long long size_K_;
@@ -2313,6 +3731,80 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		const int at_2_ = row_ * size_N_;
 		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
 			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		}
+	}
+}
+
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args {
+	long long size_N_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	float d_bias_reduced_block_sums_[16];
+	float d_y_run_[8];
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 32;
+	const int to_ = min(from_ + 32, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 8;
+			if (n_ < size_N_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (n_ < size_N_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 8;
+		if (n_ < size_N_) {
+			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
 		}
 	}
 }

@@ -52,6 +52,55 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
 // matmul kernel for base.
 struct kg_dd4f7221_lora_f32_1_args {
 	long long size_O_;
@@ -676,6 +725,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_1(
 	}
 }
 
+// map kernel for d_up, 16 bytes at a time.
+struct kg_dd4f7221_lora_grad_f32_1_wide_args {
+	long long size_O_;
+	long long size_R_;
+	long long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	float *__restrict__ d_up_ = (float *)buf[1];
+	const int size_O_ = int(args->size_O_);
+	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = int(args->size_Rank_);
+	float d_y_run_[4];
+	float d_up_out_[4];
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_up_out_[v_] = d_y_2_ * t_;
+			}
+			kg_store_f32x4(d_up_ + at_, d_up_out_);
+		}
+	} else {
+		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = d_y_[r_ * size_O_ + o_] * t_;
+		}
+	}
+}
+
 // matmul kernel for d_down.
 struct kg_dd4f7221_lora_grad_f32_2_args {
 	long long size_Rank_;
@@ -1000,6 +1093,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_1(
 				const int r_ = at_ / size_O_;
 				d_up_[r_ * size_O_ + o_] = kg_from_f16(d_y_[r_ * size_O_ + o_]) * t_;
 			}
+		}
+	}
+}
+
+// map kernel for d_up, 16 bytes at a time.
+struct kg_dd4f7221_lora_grad_f16_1_wide_args {
+	long long size_O_;
+	long long size_R_;
+	long long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	float *__restrict__ d_up_ = (float *)buf[1];
+	const int size_O_ = int(args->size_O_);
+	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = int(args->size_Rank_);
+	float d_y_run_[8];
+	float d_up_out_[8];
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f16x8(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_up_out_[v_] = d_y_2_ * t_;
+			}
+			kg_store_f32x8(d_up_ + at_, d_up_out_);
+		}
+	} else {
+		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = kg_from_f16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
 }
@@ -1518,6 +1655,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_1(
 				const int r_ = at_ / size_O_;
 				d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 			}
+		}
+	}
+}
+
+// map kernel for d_up, 16 bytes at a time.
+struct kg_dd4f7221_lora_grad_bf16_1_wide_args {
+	long long size_O_;
+	long long size_R_;
+	long long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	float *__restrict__ d_up_ = (float *)buf[1];
+	const int size_O_ = int(args->size_O_);
+	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = int(args->size_Rank_);
+	float d_y_run_[8];
+	float d_up_out_[8];
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_bf16x8(d_y_run_, d_y_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_up_out_[v_] = d_y_2_ * t_;
+			}
+			kg_store_f32x8(d_up_ + at_, d_up_out_);
+		}
+	} else {
+		const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
 }

@@ -52,6 +52,60 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+__device__ __forceinline__ void kg_load_f32x8(float *to, const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
 // matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_args {
 	long long size_N_;
@@ -1376,6 +1430,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 	}
 }
 
+// map kernel for d_pre, 16 bytes at a time.
+struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_Z_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ pre_ = (const float *)buf[0];
+	const float *__restrict__ d_c_ = (const float *)buf[1];
+	float *__restrict__ d_pre_ = (float *)buf[2];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_Z_ = int(args->size_Z_);
+	float pre_run_[4];
+	float d_c_run_[4];
+	float d_pre_out_[4];
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(pre_run_, pre_ + at_);
+			kg_load_f32x4(d_c_run_, d_c_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float pre_2_ = pre_run_[v_];
+				const float d_c_2_ = d_c_run_[v_];
+				const float t_ = 0.70710677f * pre_2_;
+				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			}
+			kg_store_f32x4(d_pre_ + at_, d_pre_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+		}
+	}
+}
+
 // matmul kernel for d_a.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_args {
 	long long size_K_;
@@ -1604,6 +1708,85 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 	}
 }
 
+// rows kernel for d_bias_reduced_block, 16 bytes at a time.
+struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide_args {
+	long long size_N_;
+	long long size_Z_;
+	long long size_M_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_pre_ = (const float *)buf[0];
+	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
+	const int size_N_ = int(args->size_N_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_M_ = int(args->size_M_);
+	float d_bias_reduced_block_sums_[16];
+	float d_pre_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int rows_ = size_Z_ * size_M_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int to_ = min(from_ + 32, rows_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_bias_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_N_;
+	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
+	}
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int m_ = row_ % size_M_;
+		const int z_ = row_ / size_M_;
+		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int n_ = (i_ * threads_ + thread_) * 4;
+			if (n_ < size_N_) {
+				kg_load_f32x4(d_pre_run_, d_pre_ + at_2_ + n_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_pre_2_ = d_pre_run_[v_];
+					d_bias_reduced_block_sums_[i_ * 4 + v_] += d_pre_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (n_ < size_N_) {
+					kg_load_f32x4(d_pre_run_, d_pre_ + at_2_ + n_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_pre_2_ = d_pre_run_[v_];
+						d_bias_reduced_block_[at_ + n_] += d_pre_2_;
+					}
+				}
+			}
+		}
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int n_ = (i_ * threads_ + thread_) * 4;
+		if (n_ < size_N_) {
+			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
+		}
+	}
+}
+
 // cols kernel for d_bias.
 struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5_args {
 	long long size_N_;
@@ -1696,6 +1879,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				const float t_ = 0.70710677f * pre_2_;
 				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
 			}
+		}
+	}
+}
+
+// map kernel for d_pre, 16 bytes at a time.
+struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_Z_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ pre_ = (const float *)buf[0];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_pre_ = (float *)buf[2];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_Z_ = int(args->size_Z_);
+	float pre_run_[8];
+	float d_c_run_[8];
+	float d_pre_out_[8];
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(pre_run_, pre_ + at_);
+			kg_load_f16x8(d_c_run_, d_c_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float pre_2_ = pre_run_[v_];
+				const float d_c_2_ = d_c_run_[v_];
+				const float t_ = 0.70710677f * pre_2_;
+				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			}
+			kg_store_f32x8(d_pre_ + at_, d_pre_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
 		}
 	}
 }
@@ -1988,6 +2221,56 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				const float t_ = 0.70710677f * pre_2_;
 				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
 			}
+		}
+	}
+}
+
+// map kernel for d_pre, 16 bytes at a time.
+struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_Z_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ pre_ = (const float *)buf[0];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_pre_ = (float *)buf[2];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_Z_ = int(args->size_Z_);
+	float pre_run_[8];
+	float d_c_run_[8];
+	float d_pre_out_[8];
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(pre_run_, pre_ + at_);
+			kg_load_bf16x8(d_c_run_, d_c_ + at_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float pre_2_ = pre_run_[v_];
+				const float d_c_2_ = d_c_run_[v_];
+				const float t_ = 0.70710677f * pre_2_;
+				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			}
+			kg_store_f32x8(d_pre_ + at_, d_pre_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
 		}
 	}
 }

@@ -60,6 +60,82 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+__device__ __forceinline__ void kg_load_f32x8(float *to, const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // map kernel for w, m, v, shadow.
 struct kg_dd4f7221_adamw_shadow_f32_args {
 	long long size_P_;
@@ -147,6 +223,113 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32(
 				v_[p_] = v_new_;
 				shadow_[p_] = w_new_;
 			}
+		}
+	}
+}
+
+// map kernel for w, m, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_adamw_shadow_f32_wide_args {
+	long long size_P_;
+	float lr_;
+	float beta1_;
+	float beta2_;
+	float eps_;
+	float weight_decay_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	float *__restrict__ m_ = (float *)buf[2];
+	const float *__restrict__ g_ = (const float *)buf[3];
+	const float *__restrict__ inv_scale_ = (const float *)buf[4];
+	const float *__restrict__ clip_ = (const float *)buf[5];
+	const int *__restrict__ step_ = (const int *)buf[6];
+	float *__restrict__ v_ = (float *)buf[7];
+	float *__restrict__ shadow_ = (float *)buf[8];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[4];
+	float m_run_[4];
+	float g_run_[4];
+	float v_run_[4];
+	float w_out_[4];
+	float m_out_[4];
+	float v_out_[4];
+	float shadow_out_[4];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(w_run_, w_ + p_);
+			kg_load_f32x4(m_run_, m_ + p_);
+			kg_load_f32x4(g_run_, g_ + p_);
+			kg_load_f32x4(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float m_2_ = m_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				w_out_[v_2_] = w_new_;
+				m_out_[v_2_] = m_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x4(w_ + p_, w_out_);
+			kg_store_f32x4(m_ + p_, m_out_);
+			kg_store_f32x4(v_ + p_, v_out_);
+			kg_store_f32x4(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
 		}
 	}
 }
@@ -242,6 +425,113 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16(
 	}
 }
 
+// map kernel for w, m, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_adamw_shadow_f16_wide_args {
+	long long size_P_;
+	float lr_;
+	float beta1_;
+	float beta2_;
+	float eps_;
+	float weight_decay_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	float *__restrict__ m_ = (float *)buf[2];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
+	const float *__restrict__ inv_scale_ = (const float *)buf[4];
+	const float *__restrict__ clip_ = (const float *)buf[5];
+	const int *__restrict__ step_ = (const int *)buf[6];
+	float *__restrict__ v_ = (float *)buf[7];
+	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[8];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[8];
+	float m_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float m_out_[8];
+	float v_out_[8];
+	float shadow_out_[8];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f32x8(m_run_, m_ + p_);
+			kg_load_f16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float m_2_ = m_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				w_out_[v_2_] = w_new_;
+				m_out_[v_2_] = m_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(m_ + p_, m_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+			kg_store_f16x8(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_f16(w_new_);
+		}
+	}
+}
+
 // map kernel for w, m, v, shadow.
 struct kg_dd4f7221_adamw_shadow_bf16_args {
 	long long size_P_;
@@ -329,6 +619,113 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16(
 				v_[p_] = v_new_;
 				shadow_[p_] = kg_to_bf16(w_new_);
 			}
+		}
+	}
+}
+
+// map kernel for w, m, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_adamw_shadow_bf16_wide_args {
+	long long size_P_;
+	float lr_;
+	float beta1_;
+	float beta2_;
+	float eps_;
+	float weight_decay_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	float *__restrict__ m_ = (float *)buf[2];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
+	const float *__restrict__ inv_scale_ = (const float *)buf[4];
+	const float *__restrict__ clip_ = (const float *)buf[5];
+	const int *__restrict__ step_ = (const int *)buf[6];
+	float *__restrict__ v_ = (float *)buf[7];
+	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[8];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[8];
+	float m_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float m_out_[8];
+	float v_out_[8];
+	float shadow_out_[8];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f32x8(m_run_, m_ + p_);
+			kg_load_bf16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float m_2_ = m_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				w_out_[v_2_] = w_new_;
+				m_out_[v_2_] = m_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(m_ + p_, m_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+			kg_store_bf16x8(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }
@@ -421,6 +818,108 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32(
 	}
 }
 
+// map kernel for w, m, v, 16 bytes at a time.
+struct kg_dd4f7221_adamw_f32_wide_args {
+	long long size_P_;
+	float lr_;
+	float beta1_;
+	float beta2_;
+	float eps_;
+	float weight_decay_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_adamw_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	float *__restrict__ m_ = (float *)buf[2];
+	const float *__restrict__ g_ = (const float *)buf[3];
+	const float *__restrict__ inv_scale_ = (const float *)buf[4];
+	const float *__restrict__ clip_ = (const float *)buf[5];
+	const int *__restrict__ step_ = (const int *)buf[6];
+	float *__restrict__ v_ = (float *)buf[7];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[4];
+	float m_run_[4];
+	float g_run_[4];
+	float v_run_[4];
+	float w_out_[4];
+	float m_out_[4];
+	float v_out_[4];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(w_run_, w_ + p_);
+			kg_load_f32x4(m_run_, m_ + p_);
+			kg_load_f32x4(g_run_, g_ + p_);
+			kg_load_f32x4(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float m_2_ = m_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				w_out_[v_2_] = w_new_;
+				m_out_[v_2_] = m_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x4(w_ + p_, w_out_);
+			kg_store_f32x4(m_ + p_, m_out_);
+			kg_store_f32x4(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+		}
+	}
+}
+
 // map kernel for w, m, v.
 struct kg_dd4f7221_adamw_f16_args {
 	long long size_P_;
@@ -509,6 +1008,108 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16(
 	}
 }
 
+// map kernel for w, m, v, 16 bytes at a time.
+struct kg_dd4f7221_adamw_f16_wide_args {
+	long long size_P_;
+	float lr_;
+	float beta1_;
+	float beta2_;
+	float eps_;
+	float weight_decay_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_adamw_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	float *__restrict__ m_ = (float *)buf[2];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
+	const float *__restrict__ inv_scale_ = (const float *)buf[4];
+	const float *__restrict__ clip_ = (const float *)buf[5];
+	const int *__restrict__ step_ = (const int *)buf[6];
+	float *__restrict__ v_ = (float *)buf[7];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[8];
+	float m_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float m_out_[8];
+	float v_out_[8];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f32x8(m_run_, m_ + p_);
+			kg_load_f16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float m_2_ = m_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				w_out_[v_2_] = w_new_;
+				m_out_[v_2_] = m_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(m_ + p_, m_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+		}
+	}
+}
+
 // map kernel for w, m, v.
 struct kg_dd4f7221_adamw_bf16_args {
 	long long size_P_;
@@ -593,6 +1194,108 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16(
 				m_[p_] = m_new_;
 				v_[p_] = v_new_;
 			}
+		}
+	}
+}
+
+// map kernel for w, m, v, 16 bytes at a time.
+struct kg_dd4f7221_adamw_bf16_wide_args {
+	long long size_P_;
+	float lr_;
+	float beta1_;
+	float beta2_;
+	float eps_;
+	float weight_decay_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_adamw_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	float *__restrict__ m_ = (float *)buf[2];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
+	const float *__restrict__ inv_scale_ = (const float *)buf[4];
+	const float *__restrict__ clip_ = (const float *)buf[5];
+	const int *__restrict__ step_ = (const int *)buf[6];
+	float *__restrict__ v_ = (float *)buf[7];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[8];
+	float m_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float m_out_[8];
+	float v_out_[8];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f32x8(m_run_, m_ + p_);
+			kg_load_bf16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float m_2_ = m_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
+				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				w_out_[v_2_] = w_new_;
+				m_out_[v_2_] = m_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(m_ + p_, m_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const float t_3_ = args->beta1_;
+		const float t_4_ = 1.0f - t_3_;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_5_ = float(step_[0]);
+		const float correct1_ = -expm1f(t_5_ * logf(t_3_));
+		const float t_6_ = args->beta2_;
+		const float t_7_ = 1.0f - t_6_;
+		const float correct2_ = -expm1f(t_5_ * logf(t_6_));
+		const float t_8_ = args->eps_;
+		const float t_9_ = args->weight_decay_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }

@@ -45,6 +45,15 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
 // reduce kernel for part_chunk.
 struct kg_dd4f7221_global_norm_sq_total_f32_1_args {
 	long long size_P_;
@@ -117,6 +126,66 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 	float part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		part_ += part_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[0] = total_[0] + part_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_global_norm_sq_total_f32_2_wide_args {
+	long long size_P_chunks_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_total_f32_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_total_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ part_chunk_ = (const float *)buf[0];
+	const float *__restrict__ total_ = (const float *)buf[1];
+	float *__restrict__ y_ = (float *)buf[2];
+	__shared__ float part_parts_[8];
+	const int size_P_chunks_ = int(args->size_P_chunks_);
+	float part_chunk_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float part_chunk_2_ = part_chunk_run_[v_];
+				part_thread_ += part_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float part_chunk_2_ = part_chunk_run_[v_];
+					part_run_ += part_chunk_2_;
+				}
+			}
+		}
+		part_thread_ += part_run_;
+	}
+	part_thread_ = kg_simd_sum(part_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		part_parts_[simd_] = part_thread_;
+	}
+	__syncthreads();
+	float part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		part_ += part_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -236,6 +305,65 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_f32
 	float part_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		part_ += part_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[0] = part_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_global_norm_sq_f32_2_wide_args {
+	long long size_P_chunks_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ part_chunk_ = (const float *)buf[0];
+	float *__restrict__ y_ = (float *)buf[1];
+	__shared__ float part_parts_[8];
+	const int size_P_chunks_ = int(args->size_P_chunks_);
+	float part_chunk_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float part_chunk_2_ = part_chunk_run_[v_];
+				part_thread_ += part_chunk_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		float part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				kg_load_f32x4(part_chunk_run_, part_chunk_ + p_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float part_chunk_2_ = part_chunk_run_[v_];
+					part_run_ += part_chunk_2_;
+				}
+			}
+		}
+		part_thread_ += part_run_;
+	}
+	part_thread_ = kg_simd_sum(part_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		part_parts_[simd_] = part_thread_;
+	}
+	__syncthreads();
+	float part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		part_ += part_parts_[s_];
 	}
 	if (thread_ == 0) {

@@ -59,6 +59,82 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+__device__ __forceinline__ void kg_load_f32x8(float *to, const float *from) {
+	kg_load_f32x4(to, from);
+	kg_load_f32x4(to + 4, from + 4);
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // map kernel for w, v, shadow.
 struct kg_dd4f7221_sgd_shadow_f32_args {
 	long long size_P_;
@@ -124,6 +200,87 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 				v_[p_] = v_new_;
 				shadow_[p_] = w_new_;
 			}
+		}
+	}
+}
+
+// map kernel for w, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_sgd_shadow_f32_wide_args {
+	long long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	const float *__restrict__ g_ = (const float *)buf[2];
+	const float *__restrict__ inv_scale_ = (const float *)buf[3];
+	const float *__restrict__ clip_ = (const float *)buf[4];
+	float *__restrict__ v_ = (float *)buf[5];
+	float *__restrict__ shadow_ = (float *)buf[6];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[4];
+	float g_run_[4];
+	float v_run_[4];
+	float w_out_[4];
+	float v_out_[4];
+	float shadow_out_[4];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(w_run_, w_ + p_);
+			kg_load_f32x4(g_run_, g_ + p_);
+			kg_load_f32x4(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x4(w_ + p_, w_out_);
+			kg_store_f32x4(v_ + p_, v_out_);
+			kg_store_f32x4(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
 		}
 	}
 }
@@ -197,6 +354,87 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 	}
 }
 
+// map kernel for w, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_sgd_shadow_f16_wide_args {
+	long long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
+	const float *__restrict__ inv_scale_ = (const float *)buf[3];
+	const float *__restrict__ clip_ = (const float *)buf[4];
+	float *__restrict__ v_ = (float *)buf[5];
+	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[6];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float v_out_[8];
+	float shadow_out_[8];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+			kg_store_f16x8(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_f16(w_new_);
+		}
+	}
+}
+
 // map kernel for w, v, shadow.
 struct kg_dd4f7221_sgd_shadow_bf16_args {
 	long long size_P_;
@@ -262,6 +500,87 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 				v_[p_] = v_new_;
 				shadow_[p_] = kg_to_bf16(w_new_);
 			}
+		}
+	}
+}
+
+// map kernel for w, v, shadow, 16 bytes at a time.
+struct kg_dd4f7221_sgd_shadow_bf16_wide_args {
+	long long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
+	const float *__restrict__ inv_scale_ = (const float *)buf[3];
+	const float *__restrict__ clip_ = (const float *)buf[4];
+	float *__restrict__ v_ = (float *)buf[5];
+	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[6];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float v_out_[8];
+	float shadow_out_[8];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_bf16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+				shadow_out_[v_2_] = w_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+			kg_store_bf16x8(shadow_ + p_, shadow_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }
@@ -332,6 +651,82 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 	}
 }
 
+// map kernel for w, v, 16 bytes at a time.
+struct kg_dd4f7221_sgd_f32_wide_args {
+	long long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_sgd_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	const float *__restrict__ g_ = (const float *)buf[2];
+	const float *__restrict__ inv_scale_ = (const float *)buf[3];
+	const float *__restrict__ clip_ = (const float *)buf[4];
+	float *__restrict__ v_ = (float *)buf[5];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[4];
+	float g_run_[4];
+	float v_run_[4];
+	float w_out_[4];
+	float v_out_[4];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 4;
+			kg_load_f32x4(w_run_, w_ + p_);
+			kg_load_f32x4(g_run_, g_ + p_);
+			kg_load_f32x4(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x4(w_ + p_, w_out_);
+			kg_store_f32x4(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+		}
+	}
+}
+
 // map kernel for w, v.
 struct kg_dd4f7221_sgd_f16_args {
 	long long size_P_;
@@ -398,6 +793,82 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 	}
 }
 
+// map kernel for w, v, 16 bytes at a time.
+struct kg_dd4f7221_sgd_f16_wide_args {
+	long long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_sgd_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
+	const float *__restrict__ inv_scale_ = (const float *)buf[3];
+	const float *__restrict__ clip_ = (const float *)buf[4];
+	float *__restrict__ v_ = (float *)buf[5];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float v_out_[8];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_f16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+		}
+	}
+}
+
 // map kernel for w, v.
 struct kg_dd4f7221_sgd_bf16_args {
 	long long size_P_;
@@ -460,6 +931,82 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 				w_[p_] = w_new_;
 				v_[p_] = v_new_;
 			}
+		}
+	}
+}
+
+// map kernel for w, v, 16 bytes at a time.
+struct kg_dd4f7221_sgd_bf16_wide_args {
+	long long size_P_;
+	float lr_;
+	int nesterov_;
+	float weight_decay_;
+	float momentum_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_sgd_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const int *__restrict__ skip_ = (const int *)buf[0];
+	float *__restrict__ w_ = (float *)buf[1];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
+	const float *__restrict__ inv_scale_ = (const float *)buf[3];
+	const float *__restrict__ clip_ = (const float *)buf[4];
+	float *__restrict__ v_ = (float *)buf[5];
+	if (kg_stopped(fault)) {
+		return;
+	}
+	const int size_P_ = int(args->size_P_);
+	float w_run_[8];
+	float g_run_[8];
+	float v_run_[8];
+	float w_out_[8];
+	float v_out_[8];
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= size_P_) {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int p_ = from_ + (i_ * 256 + thread_) * 8;
+			kg_load_f32x8(w_run_, w_ + p_);
+			kg_load_bf16x8(g_run_, g_ + p_);
+			kg_load_f32x8(v_run_, v_ + p_);
+			#pragma unroll
+			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const float w_2_ = w_run_[v_2_];
+				const float g_2_ = g_run_[v_2_];
+				const float v_3_ = v_run_[v_2_];
+				const float grad_ = g_2_ * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+				const float v_new_ = t_ ? v_3_ : t_5_ * v_3_ + grad_;
+				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+				w_out_[v_2_] = w_new_;
+				v_out_[v_2_] = v_new_;
+			}
+			kg_store_f32x8(w_ + p_, w_out_);
+			kg_store_f32x8(v_ + p_, v_out_);
+		}
+	} else {
+		const bool t_ = skip_[0] != 0;
+		const float t_2_ = args->lr_;
+		const bool t_3_ = args->nesterov_ != 0;
+		const float inv_scale_2_ = inv_scale_[0];
+		const float clip_2_ = clip_[0];
+		const float t_4_ = args->weight_decay_;
+		const float t_5_ = args->momentum_;
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }

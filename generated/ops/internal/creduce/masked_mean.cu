@@ -60,6 +60,72 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for count.
 struct kg_dd4f7221_masked_mean_f32_1_args {
 	long long size_L_;
@@ -309,6 +375,58 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_masked_mean_grad_f32_2_wide_args {
+	long long size_H_;
+	long long size_L_;
+	long long size_B_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f32_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
+	const float *__restrict__ d_y_ = (const float *)buf[1];
+	const int *__restrict__ count_ = (const int *)buf[2];
+	float *__restrict__ d_x_ = (float *)buf[3];
+	const int size_H_ = int(args->size_H_);
+	const int size_L_ = int(args->size_L_);
+	const int size_B_ = int(args->size_B_);
+	float d_y_run_[4];
+	float d_x_out_[4];
+	const int n_ = size_B_ * size_L_ * size_H_;
+	const int from_ = int(blockIdx.x) * 2048;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 2048 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 4;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = b_ * size_H_;
+			kg_load_f32x4(d_y_run_, d_y_ + at_3_ + h_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const float t_2_ = float(max(count_[b_], 1));
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
+			}
+			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			kg_store_f32x4(d_x_ + at_4_ + h_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_masked_mean_grad_f16_2_args {
 	long long size_H_;
@@ -353,6 +471,58 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	}
 }
 
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_masked_mean_grad_f16_2_wide_args {
+	long long size_H_;
+	long long size_L_;
+	long long size_B_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f16_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
+	const int *__restrict__ count_ = (const int *)buf[2];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const int size_H_ = int(args->size_H_);
+	const int size_L_ = int(args->size_L_);
+	const int size_B_ = int(args->size_B_);
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int n_ = size_B_ * size_L_ * size_H_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = b_ * size_H_;
+			kg_load_f16x8(d_y_run_, d_y_ + at_3_ + h_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const float t_2_ = float(max(count_[b_], 1));
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
+			}
+			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			kg_store_f16x8(d_x_ + at_4_ + h_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+		}
+	}
+}
+
 // map kernel for d_x.
 struct kg_dd4f7221_masked_mean_grad_bf16_2_args {
 	long long size_H_;
@@ -393,6 +563,58 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 				const int b_ = at_2_ / size_L_;
 				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 			}
+		}
+	}
+}
+
+// map kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_masked_mean_grad_bf16_2_wide_args {
+	long long size_H_;
+	long long size_L_;
+	long long size_B_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_bf16_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
+	const int *__restrict__ count_ = (const int *)buf[2];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const int size_H_ = int(args->size_H_);
+	const int size_L_ = int(args->size_L_);
+	const int size_B_ = int(args->size_B_);
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int n_ = size_B_ * size_L_ * size_H_;
+	const int from_ = int(blockIdx.x) * 4096;
+	const int thread_ = int(threadIdx.x);
+	if (from_ + 4096 <= n_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int at_ = from_ + (i_ * 256 + thread_) * 8;
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			const int at_3_ = b_ * size_H_;
+			kg_load_bf16x8(d_y_run_, d_y_ + at_3_ + h_);
+			const bool t_ = int(mask_[b_ * size_L_ + l_]) != 0;
+			const float t_2_ = float(max(count_[b_], 1));
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_run_[v_];
+				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
+			}
+			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
+			kg_store_bf16x8(d_x_ + at_4_ + h_, d_x_out_);
+		}
+	} else {
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	}
 }

@@ -53,6 +53,15 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
 // reduce kernel for y_reduced_chunk.
 struct kg_dd4f7221_max_f32_1_args {
 	long long size_P_;
@@ -113,6 +122,63 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_max_f32_2(
 	float y_reduced_ = -INFINITY;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	}
+	if (thread_ == 0) {
+		y_[0] = y_reduced_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_max_f32_2_wide_args {
+	long long size_P_chunks_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_max_f32_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_max_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ y_reduced_chunk_ = (const float *)buf[0];
+	float *__restrict__ y_ = (float *)buf[1];
+	__shared__ float y_reduced_parts_[8];
+	const int size_P_chunks_ = int(args->size_P_chunks_);
+	float y_reduced_chunk_run_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int p_chunks_ = (i_ * threads_ + thread_) * 4;
+		if (p_chunks_ < size_P_chunks_) {
+			kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
+				y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_P_chunks_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (p_chunks_ < size_P_chunks_) {
+				kg_load_f32x4(y_reduced_chunk_run_, y_reduced_chunk_ + p_chunks_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float y_reduced_chunk_2_ = y_reduced_chunk_run_[v_];
+					y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_2_);
+				}
+			}
+		}
+	}
+	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	__syncthreads();
+	float y_reduced_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {

@@ -79,6 +79,45 @@ __device__ __forceinline__ int kg_simd_min(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
 // rows kernel for index.
 struct kg_dd4f7221_argmax_f32_args {
 	long long size_D_;
@@ -116,6 +155,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_f32(
 	int index_reduced_at_ = 2147483647;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+		const float index_reduced_value_ = index_reduced_parts_[s_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
+		}
+	}
+	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
+	if (thread_ == 0) {
+		index_[r_] = index_reduced_2_;
+	}
+}
+
+// rows kernel for index, 16 bytes at a time.
+struct kg_dd4f7221_argmax_f32_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_argmax_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	int *__restrict__ index_ = (int *)buf[1];
+	__shared__ float index_reduced_parts_[8];
+	__shared__ int index_reduced_parts_at_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float index_reduced_thread_ = -INFINITY;
+	int index_reduced_thread_at_ = 2147483647;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = d_ + v_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = x_2_;
+						index_reduced_thread_at_ = d_ + v_;
+					}
+				}
+			}
+		}
+	}
+	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
+	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
+	index_reduced_thread_ = index_reduced_best_;
+	if (int(threadIdx.x & 31u) == 0) {
+		index_reduced_parts_[simd_] = index_reduced_thread_;
+		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
+	}
+	__syncthreads();
+	float index_reduced_ = -INFINITY;
+	int index_reduced_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
 		const float index_reduced_value_ = index_reduced_parts_[s_];
 		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
@@ -179,6 +295,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_f16(
 	}
 }
 
+// rows kernel for index, 16 bytes at a time.
+struct kg_dd4f7221_argmax_f16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_argmax_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	int *__restrict__ index_ = (int *)buf[1];
+	__shared__ float index_reduced_parts_[8];
+	__shared__ int index_reduced_parts_at_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float index_reduced_thread_ = -INFINITY;
+	int index_reduced_thread_at_ = 2147483647;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = d_ + v_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = x_2_;
+						index_reduced_thread_at_ = d_ + v_;
+					}
+				}
+			}
+		}
+	}
+	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
+	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
+	index_reduced_thread_ = index_reduced_best_;
+	if (int(threadIdx.x & 31u) == 0) {
+		index_reduced_parts_[simd_] = index_reduced_thread_;
+		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
+	}
+	__syncthreads();
+	float index_reduced_ = -INFINITY;
+	int index_reduced_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+		const float index_reduced_value_ = index_reduced_parts_[s_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
+		}
+	}
+	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
+	if (thread_ == 0) {
+		index_[r_] = index_reduced_2_;
+	}
+}
+
 // rows kernel for index.
 struct kg_dd4f7221_argmax_bf16_args {
 	long long size_D_;
@@ -216,6 +409,83 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_bf16(
 	int index_reduced_at_ = 2147483647;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+		const float index_reduced_value_ = index_reduced_parts_[s_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
+		}
+	}
+	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
+	if (thread_ == 0) {
+		index_[r_] = index_reduced_2_;
+	}
+}
+
+// rows kernel for index, 16 bytes at a time.
+struct kg_dd4f7221_argmax_bf16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_argmax_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	int *__restrict__ index_ = (int *)buf[1];
+	__shared__ float index_reduced_parts_[8];
+	__shared__ int index_reduced_parts_at_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float index_reduced_thread_ = -INFINITY;
+	int index_reduced_thread_at_ = 2147483647;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+					index_reduced_thread_ = x_2_;
+					index_reduced_thread_at_ = d_ + v_;
+				}
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					if (kg_above(x_2_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, x_2_) && d_ + v_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = x_2_;
+						index_reduced_thread_at_ = d_ + v_;
+					}
+				}
+			}
+		}
+	}
+	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
+	index_reduced_thread_at_ = kg_simd_min(kg_above(index_reduced_best_, index_reduced_thread_) ? 2147483647 : index_reduced_thread_at_);
+	index_reduced_thread_ = index_reduced_best_;
+	if (int(threadIdx.x & 31u) == 0) {
+		index_reduced_parts_[simd_] = index_reduced_thread_;
+		index_reduced_parts_at_[simd_] = index_reduced_thread_at_;
+	}
+	__syncthreads();
+	float index_reduced_ = -INFINITY;
+	int index_reduced_at_ = 2147483647;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
 		const float index_reduced_value_ = index_reduced_parts_[s_];
 		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {

@@ -70,6 +70,72 @@ __device__ __forceinline__ float kg_rsqrt(float x) {
 	return 1.0f / sqrtf(x);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_cosine_similarity_f32_args {
 	long long size_D_;
@@ -121,6 +187,93 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	float bb_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f));
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_f32_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ y_ = (float *)buf[2];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float a_run_[4];
+	float b_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(a_run_, a_ + at_ + d_);
+			kg_load_f32x4(b_run_, b_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(a_run_, a_ + at_ + d_);
+				kg_load_f32x4(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = kg_simd_sum(ab_thread_);
+	aa_thread_ = kg_simd_sum(aa_thread_);
+	bb_thread_ = kg_simd_sum(bb_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	__syncthreads();
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -190,6 +343,93 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	}
 }
 
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_f16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float a_run_[8];
+	float b_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(a_run_, a_ + at_ + d_);
+			kg_load_f16x8(b_run_, b_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(a_run_, a_ + at_ + d_);
+				kg_load_f16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = kg_simd_sum(ab_thread_);
+	aa_thread_ = kg_simd_sum(aa_thread_);
+	bb_thread_ = kg_simd_sum(bb_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	__syncthreads();
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = kg_to_f16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
+	}
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_cosine_similarity_bf16_args {
 	long long size_D_;
@@ -241,6 +481,93 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	float bb_ = 0.0f;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	if (thread_ == 0) {
+		y_[r_] = kg_to_bf16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_bf16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float a_run_[8];
+	float b_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(a_run_, a_ + at_ + d_);
+			kg_load_bf16x8(b_run_, b_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_run_[v_];
+				const float b_2_ = b_run_[v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(a_run_, a_ + at_ + d_);
+				kg_load_bf16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = kg_simd_sum(ab_thread_);
+	aa_thread_ = kg_simd_sum(aa_thread_);
+	bb_thread_ = kg_simd_sum(bb_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	__syncthreads();
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -326,6 +653,147 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	}
 }
 
+// rows kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_grad_f32_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	const float *__restrict__ d_y_ = (const float *)buf[2];
+	float *__restrict__ d_a_ = (float *)buf[3];
+	float *__restrict__ d_b_ = (float *)buf[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[4];
+	float b_run_[4];
+	float d_a_out_[4];
+	float d_b_out_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(a_row_ + i_ * 4, a_ + at_ + d_);
+			kg_load_f32x4(b_row_ + i_ * 4, b_ + at_ + d_);
+		}
+	}
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_row_[i_ * 4 + v_];
+				const float b_2_ = b_row_[i_ * 4 + v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(a_run_, a_ + at_ + d_);
+				kg_load_f32x4(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = kg_simd_sum(ab_thread_);
+	aa_thread_ = kg_simd_sum(aa_thread_);
+	bb_thread_ = kg_simd_sum(bb_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	__syncthreads();
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	const float d_y_2_ = d_y_[r_];
+	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
+	const float y_product_ = d_y_2_ * bb_rsqrt_;
+	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));
+	const float d_ab_ = y_product_ * aa_rsqrt_;
+	const bool t_ = aa_ < 1e-12f;
+	const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+	const float t_2_ = 2.0f * d_aa_;
+	const bool t_3_ = bb_ < 1e-12f;
+	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+	const float t_4_ = 2.0f * d_bb_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float a_2_ = a_row_[i_ * 4 + v_];
+				const float b_2_ = b_row_[i_ * 4 + v_];
+				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+			}
+			kg_store_f32x4(d_a_ + at_ + d_, d_a_out_);
+			kg_store_f32x4(d_b_ + at_ + d_, d_b_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(a_run_, a_ + at_ + d_);
+				kg_load_f32x4(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+				kg_store_f32x4(d_a_ + at_ + d_, d_a_out_);
+				kg_store_f32x4(d_b_ + at_ + d_, d_b_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_a, d_b.
 struct kg_dd4f7221_cosine_similarity_grad_f16_args {
 	long long size_D_;
@@ -402,6 +870,147 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	}
 }
 
+// rows kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_grad_f16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
+	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[8];
+	float b_run_[8];
+	float d_a_out_[8];
+	float d_b_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(a_row_ + i_ * 8, a_ + at_ + d_);
+			kg_load_f16x8(b_row_ + i_ * 8, b_ + at_ + d_);
+		}
+	}
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(a_run_, a_ + at_ + d_);
+				kg_load_f16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = kg_simd_sum(ab_thread_);
+	aa_thread_ = kg_simd_sum(aa_thread_);
+	bb_thread_ = kg_simd_sum(bb_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	__syncthreads();
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	const float d_y_2_ = kg_from_f16(d_y_[r_]);
+	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
+	const float y_product_ = d_y_2_ * bb_rsqrt_;
+	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));
+	const float d_ab_ = y_product_ * aa_rsqrt_;
+	const bool t_ = aa_ < 1e-12f;
+	const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+	const float t_2_ = 2.0f * d_aa_;
+	const bool t_3_ = bb_ < 1e-12f;
+	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+	const float t_4_ = 2.0f * d_bb_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+			}
+			kg_store_f16x8(d_a_ + at_ + d_, d_a_out_);
+			kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(a_run_, a_ + at_ + d_);
+				kg_load_f16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+				kg_store_f16x8(d_a_ + at_ + d_, d_a_out_);
+				kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_a, d_b.
 struct kg_dd4f7221_cosine_similarity_grad_bf16_args {
 	long long size_D_;
@@ -475,5 +1084,146 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 		const float a_2_ = kg_from_bf16(a_[at_ + d_]);
 		d_a_[at_ + d_] = kg_to_bf16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
 		d_b_[at_ + d_] = kg_to_bf16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+	}
+}
+
+// rows kernel for d_a, d_b, 16 bytes at a time.
+struct kg_dd4f7221_cosine_similarity_grad_bf16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
+	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float a_row_[16];
+	float b_row_[16];
+	float a_run_[8];
+	float b_run_[8];
+	float d_a_out_[8];
+	float d_b_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(a_row_ + i_ * 8, a_ + at_ + d_);
+			kg_load_bf16x8(b_row_ + i_ * 8, b_ + at_ + d_);
+		}
+	}
+	float ab_thread_ = 0.0f;
+	float aa_thread_ = 0.0f;
+	float bb_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				ab_thread_ += a_2_ * b_2_;
+				aa_thread_ += a_2_ * a_2_;
+				bb_thread_ += b_2_ * b_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float ab_run_ = 0.0f;
+		float aa_run_ = 0.0f;
+		float bb_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(a_run_, a_ + at_ + d_);
+				kg_load_bf16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
+		}
+		ab_thread_ += ab_run_;
+		aa_thread_ += aa_run_;
+		bb_thread_ += bb_run_;
+	}
+	ab_thread_ = kg_simd_sum(ab_thread_);
+	aa_thread_ = kg_simd_sum(aa_thread_);
+	bb_thread_ = kg_simd_sum(bb_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		ab_parts_[simd_] = ab_thread_;
+		aa_parts_[simd_] = aa_thread_;
+		bb_parts_[simd_] = bb_thread_;
+	}
+	__syncthreads();
+	float ab_ = 0.0f;
+	float aa_ = 0.0f;
+	float bb_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		ab_ += ab_parts_[s_];
+		aa_ += aa_parts_[s_];
+		bb_ += bb_parts_[s_];
+	}
+	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
+	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
+	const float y_product_ = d_y_2_ * bb_rsqrt_;
+	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));
+	const float d_ab_ = y_product_ * aa_rsqrt_;
+	const bool t_ = aa_ < 1e-12f;
+	const float d_aa_ = t_ ? 0.0f : -(0.5f * (y_product_ * ab_) * (aa_rsqrt_ * aa_rsqrt_ * aa_rsqrt_));
+	const float t_2_ = 2.0f * d_aa_;
+	const bool t_3_ = bb_ < 1e-12f;
+	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
+	const float t_4_ = 2.0f * d_bb_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float a_2_ = a_row_[i_ * 8 + v_];
+				const float b_2_ = b_row_[i_ * 8 + v_];
+				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+			}
+			kg_store_bf16x8(d_a_ + at_ + d_, d_a_out_);
+			kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(a_run_, a_ + at_ + d_);
+				kg_load_bf16x8(b_run_, b_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float a_2_ = a_run_[v_];
+					const float b_2_ = b_run_[v_];
+					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+				kg_store_bf16x8(d_a_ + at_ + d_, d_a_out_);
+				kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);
+			}
+		}
 	}
 }

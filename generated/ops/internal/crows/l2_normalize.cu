@@ -66,6 +66,72 @@ __device__ __forceinline__ float kg_rsqrt(float x) {
 	return 1.0f / sqrtf(x);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_l2_normalize_f32_args {
 	long long size_D_;
@@ -108,6 +174,103 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_f32(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = x_[at_ + d_];
 		y_[at_ + d_] = x_2_ * rnorm_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_f32_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	float *__restrict__ y_ = (float *)buf[1];
+	__shared__ float sumsq_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float y_out_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+	}
+	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+	}
+	__syncthreads();
+	float sumsq_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+	}
+	const float t_ = args->eps_;
+	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				y_out_[v_] = x_2_ * rnorm_;
+			}
+			kg_store_f32x4(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_out_[v_] = x_2_ * rnorm_;
+				}
+				kg_store_f32x4(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 }
 
@@ -156,6 +319,103 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_f16(
 	}
 }
 
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_f16_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	__shared__ float sumsq_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float y_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+	}
+	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+	}
+	__syncthreads();
+	float sumsq_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+	}
+	const float t_ = args->eps_;
+	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				y_out_[v_] = x_2_ * rnorm_;
+			}
+			kg_store_f16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_out_[v_] = x_2_ * rnorm_;
+				}
+				kg_store_f16x8(y_ + at_ + d_, y_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_l2_normalize_bf16_args {
 	long long size_D_;
@@ -198,6 +458,103 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_bf16(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 		y_[at_ + d_] = kg_to_bf16(x_2_ * rnorm_);
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_bf16_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	__shared__ float sumsq_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float y_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+	}
+	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+	}
+	__syncthreads();
+	float sumsq_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+	}
+	const float t_ = args->eps_;
+	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				y_out_[v_] = x_2_ * rnorm_;
+			}
+			kg_store_bf16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_out_[v_] = x_2_ * rnorm_;
+				}
+				kg_store_bf16x8(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 }
 
@@ -261,6 +618,126 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 	}
 }
 
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_grad_f32_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	const float *__restrict__ d_y_ = (const float *)buf[1];
+	float *__restrict__ d_x_ = (float *)buf[2];
+	__shared__ float sumsq_parts_[8];
+	__shared__ float d_rnorm_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float d_y_row_[16];
+	float x_run_[4];
+	float d_y_run_[4];
+	float d_x_out_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	float d_rnorm_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+				d_rnorm_thread_ += d_y_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		float d_rnorm_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+		d_rnorm_thread_ += d_rnorm_run_;
+	}
+	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
+	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+		d_rnorm_parts_[simd_] = d_rnorm_thread_;
+	}
+	__syncthreads();
+	float sumsq_ = 0.0f;
+	float d_rnorm_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+		d_rnorm_ += d_rnorm_parts_[s_];
+	}
+	const float t_ = args->eps_;
+	const bool t_2_ = sumsq_ <= t_ * t_;
+	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
+	const float t_3_ = 2.0f * d_sumsq_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+			}
+			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				}
+				kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_x.
 struct kg_dd4f7221_l2_normalize_grad_f16_args {
 	long long size_D_;
@@ -321,6 +798,126 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 	}
 }
 
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_grad_f16_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	__shared__ float sumsq_parts_[8];
+	__shared__ float d_rnorm_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float d_y_row_[16];
+	float x_run_[8];
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	float d_rnorm_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+				d_rnorm_thread_ += d_y_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		float d_rnorm_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+		d_rnorm_thread_ += d_rnorm_run_;
+	}
+	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
+	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+		d_rnorm_parts_[simd_] = d_rnorm_thread_;
+	}
+	__syncthreads();
+	float sumsq_ = 0.0f;
+	float d_rnorm_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+		d_rnorm_ += d_rnorm_parts_[s_];
+	}
+	const float t_ = args->eps_;
+	const bool t_2_ = sumsq_ <= t_ * t_;
+	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
+	const float t_3_ = 2.0f * d_sumsq_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+			}
+			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				}
+				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_x.
 struct kg_dd4f7221_l2_normalize_grad_bf16_args {
 	long long size_D_;
@@ -378,5 +975,125 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+	}
+}
+
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_l2_normalize_grad_bf16_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	__shared__ float sumsq_parts_[8];
+	__shared__ float d_rnorm_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float d_y_row_[16];
+	float x_run_[8];
+	float d_y_run_[8];
+	float d_x_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
+		}
+	}
+	float sumsq_thread_ = 0.0f;
+	float d_rnorm_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				sumsq_thread_ += x_2_ * x_2_;
+				d_rnorm_thread_ += d_y_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float sumsq_run_ = 0.0f;
+		float d_rnorm_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					sumsq_run_ += x_2_ * x_2_;
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
+		}
+		sumsq_thread_ += sumsq_run_;
+		d_rnorm_thread_ += d_rnorm_run_;
+	}
+	sumsq_thread_ = kg_simd_sum(sumsq_thread_);
+	d_rnorm_thread_ = kg_simd_sum(d_rnorm_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		sumsq_parts_[simd_] = sumsq_thread_;
+		d_rnorm_parts_[simd_] = d_rnorm_thread_;
+	}
+	__syncthreads();
+	float sumsq_ = 0.0f;
+	float d_rnorm_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		sumsq_ += sumsq_parts_[s_];
+		d_rnorm_ += d_rnorm_parts_[s_];
+	}
+	const float t_ = args->eps_;
+	const bool t_2_ = sumsq_ <= t_ * t_;
+	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
+	const float t_3_ = 2.0f * d_sumsq_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+			}
+			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float d_y_2_ = d_y_run_[v_];
+					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				}
+				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
 	}
 }

@@ -65,6 +65,77 @@ __device__ __forceinline__ float kg_rsqrt(float x) {
 	return 1.0f / sqrtf(x);
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+__device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
+	kg_store_f32x4(to, from);
+	kg_store_f32x4(to + 4, from + 4);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for y, rstd.
 struct kg_dd4f7221_rmsnorm_f32_args {
 	long long size_D_;
@@ -109,6 +180,113 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_f32(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = x_[at_ + d_];
 		y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
+	}
+	if (thread_ == 0) {
+		rstd_[r_] = rstd_2_;
+	}
+}
+
+// rows kernel for y, rstd, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_f32_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	const float *__restrict__ gamma_ = (const float *)buf[1];
+	float *__restrict__ y_ = (float *)buf[2];
+	float *__restrict__ rstd_ = (float *)buf[3];
+	__shared__ float meansq_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float gamma_run_[4];
+	float y_out_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				meansq_sum_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float meansq_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		meansq_sum_thread_ += meansq_sum_run_;
+	}
+	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		meansq_sum_parts_[simd_] = meansq_sum_thread_;
+	}
+	__syncthreads();
+	float meansq_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		meansq_sum_ += meansq_sum_parts_[s_];
+	}
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_run_, gamma_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+			}
+			kg_store_f32x4(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+				}
+				kg_store_f32x4(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -165,6 +343,113 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_f16(
 	}
 }
 
+// rows kernel for y, rstd, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_f16_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	float *__restrict__ rstd_ = (float *)buf[3];
+	__shared__ float meansq_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float y_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				meansq_sum_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float meansq_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		meansq_sum_thread_ += meansq_sum_run_;
+	}
+	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		meansq_sum_parts_[simd_] = meansq_sum_thread_;
+	}
+	__syncthreads();
+	float meansq_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		meansq_sum_ += meansq_sum_parts_[s_];
+	}
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(gamma_run_, gamma_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+			}
+			kg_store_f16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+				}
+				kg_store_f16x8(y_ + at_ + d_, y_out_);
+			}
+		}
+	}
+	if (thread_ == 0) {
+		rstd_[r_] = rstd_2_;
+	}
+}
+
 // rows kernel for y, rstd.
 struct kg_dd4f7221_rmsnorm_bf16_args {
 	long long size_D_;
@@ -209,6 +494,113 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_bf16(
 	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
 		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
 		y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
+	}
+	if (thread_ == 0) {
+		rstd_[r_] = rstd_2_;
+	}
+}
+
+// rows kernel for y, rstd, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_bf16_wide_args {
+	long long size_D_;
+	float eps_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	float *__restrict__ rstd_ = (float *)buf[3];
+	__shared__ float meansq_sum_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float gamma_run_[8];
+	float y_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float meansq_sum_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				meansq_sum_thread_ += x_2_ * x_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float meansq_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
+		}
+		meansq_sum_thread_ += meansq_sum_run_;
+	}
+	meansq_sum_thread_ = kg_simd_sum(meansq_sum_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		meansq_sum_parts_[simd_] = meansq_sum_thread_;
+	}
+	__syncthreads();
+	float meansq_sum_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		meansq_sum_ += meansq_sum_parts_[s_];
+	}
+	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
+	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(gamma_run_, gamma_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float gamma_2_ = gamma_run_[v_];
+				y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+			}
+			kg_store_bf16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float gamma_2_ = gamma_run_[v_];
+					y_out_[v_] = x_2_ * rstd_2_ * gamma_2_;
+				}
+				kg_store_bf16x8(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -276,6 +668,162 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f32_1
 			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 		}
 		__syncthreads();
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_grad_f32_1_wide_args {
+	long long size_D_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ gamma_ = (const float *)buf[1];
+	const float *__restrict__ x_ = (const float *)buf[2];
+	const float *__restrict__ rstd_ = (const float *)buf[3];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
+	float *__restrict__ d_x_ = (float *)buf[5];
+	__shared__ float d_rstd_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	const int size_R_ = int(args->size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_y_row_[16];
+	float gamma_row_[16];
+	float x_row_[16];
+	float d_y_run_[4];
+	float gamma_run_[4];
+	float x_run_[4];
+	float d_x_out_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_D_;
+	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ += t_2_ * x_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(gamma_run_, gamma_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		if (int(threadIdx.x & 31u) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		__syncthreads();
+		float d_rstd_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * x_2_ * rstd_2_;
+				}
+				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(gamma_run_, gamma_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 4; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+				}
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
+		}
 	}
 }
 
@@ -390,6 +938,162 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f16_1
 	}
 }
 
+// rows kernel for d_gamma_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_grad_f16_1_wide_args {
+	long long size_D_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
+	const float *__restrict__ rstd_ = (const float *)buf[3];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[5];
+	__shared__ float d_rstd_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	const int size_R_ = int(args->size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_y_row_[16];
+	float gamma_row_[16];
+	float x_row_[16];
+	float d_y_run_[8];
+	float gamma_run_[8];
+	float x_run_[8];
+	float d_x_out_[8];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_D_;
+	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ += t_2_ * x_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(gamma_run_, gamma_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		if (int(threadIdx.x & 31u) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		__syncthreads();
+		float d_rstd_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * x_2_ * rstd_2_;
+				}
+				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(gamma_run_, gamma_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+				}
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
+		}
+	}
+}
+
 // cols kernel for d_gamma.
 struct kg_dd4f7221_rmsnorm_grad_f16_2_args {
 	long long size_D_;
@@ -498,6 +1202,162 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_bf16_
 			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 		}
 		__syncthreads();
+	}
+}
+
+// rows kernel for d_gamma_reduced_block, d_x, 16 bytes at a time.
+struct kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args {
+	long long size_D_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
+	const float *__restrict__ rstd_ = (const float *)buf[3];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[5];
+	__shared__ float d_rstd_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	const int size_R_ = int(args->size_R_);
+	float d_gamma_reduced_block_sums_[16];
+	float d_y_row_[16];
+	float gamma_row_[16];
+	float x_row_[16];
+	float d_y_run_[8];
+	float gamma_run_[8];
+	float x_run_[8];
+	float d_x_out_[8];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
+	#pragma unroll
+	for (int i_ = 0; i_ < 16; ++i_) {
+		d_gamma_reduced_block_sums_[i_] = 0.0f;
+	}
+	const int at_ = int(blockIdx.x) * size_D_;
+	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
+	}
+	const float t_ = float(max(size_D_, 1));
+	for (int row_ = from_; row_ < to_; ++row_) {
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+			}
+		}
+		float d_rstd_thread_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_2_ = d_y_2_ * gamma_2_;
+					d_rstd_thread_ += t_2_ * x_2_;
+				}
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			float d_rstd_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(gamma_run_, gamma_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_2_ = d_y_2_ * gamma_2_;
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
+			}
+			d_rstd_thread_ += d_rstd_run_;
+		}
+		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		if (int(threadIdx.x & 31u) == 0) {
+			d_rstd_parts_[simd_] = d_rstd_thread_;
+		}
+		__syncthreads();
+		float d_rstd_ = 0.0f;
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+			d_rstd_ += d_rstd_parts_[s_];
+		}
+		const float rstd_2_ = rstd_[row_];
+		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
+		const float t_2_ = 2.0f * d_meansq_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
+					const float t_3_ = d_y_2_ * gamma_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * x_2_ * rstd_2_;
+				}
+				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+			}
+		}
+		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(gamma_run_, gamma_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					#pragma unroll
+					for (int v_ = 0; v_ < 8; ++v_) {
+						const float d_y_2_ = d_y_run_[v_];
+						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
+						const float t_3_ = d_y_2_ * gamma_2_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+				}
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
+		}
 	}
 }
 

@@ -70,6 +70,45 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_row_max_f32_args {
 	long long size_D_;
@@ -97,6 +136,65 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_f32(
 	float y_reduced_ = -INFINITY;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	}
+	if (thread_ == 0) {
+		y_[r_] = y_reduced_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_row_max_f32_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_row_max_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	float *__restrict__ y_ = (float *)buf[1];
+	__shared__ float y_reduced_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_run_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = -INFINITY;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_reduced_thread_ = kg_max(y_reduced_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_reduced_thread_ = kg_max(y_reduced_thread_, x_2_);
+				}
+			}
+		}
+	}
+	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	__syncthreads();
+	float y_reduced_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {
@@ -138,6 +236,65 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_f16(
 	}
 }
 
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_row_max_f16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_row_max_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	__shared__ float y_reduced_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = -INFINITY;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_reduced_thread_ = kg_max(y_reduced_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_reduced_thread_ = kg_max(y_reduced_thread_, x_2_);
+				}
+			}
+		}
+	}
+	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	__syncthreads();
+	float y_reduced_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	}
+	if (thread_ == 0) {
+		y_[r_] = kg_to_f16(y_reduced_);
+	}
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_row_max_bf16_args {
 	long long size_D_;
@@ -165,6 +322,65 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_bf16(
 	float y_reduced_ = -INFINITY;
 	#pragma unroll
 	for (int s_ = 0; s_ < 4; ++s_) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	}
+	if (thread_ == 0) {
+		y_[r_] = kg_to_bf16(y_reduced_);
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_row_max_bf16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_row_max_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	__shared__ float y_reduced_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_run_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	float y_reduced_thread_ = -INFINITY;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_run_, x_ + at_ + d_);
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_run_[v_];
+				y_reduced_thread_ = kg_max(y_reduced_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					y_reduced_thread_ = kg_max(y_reduced_thread_, x_2_);
+				}
+			}
+		}
+	}
+	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		y_reduced_parts_[simd_] = y_reduced_thread_;
+	}
+	__syncthreads();
+	float y_reduced_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {

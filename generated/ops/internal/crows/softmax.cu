@@ -81,6 +81,72 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// Four consecutive floats, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
+	const float4 x = *(const float4 *)from;
+	to[0] = x.x;
+	to[1] = x.y;
+	to[2] = x.z;
+	to[3] = x.w;
+}
+
+// Two halves, widened.
+__device__ __forceinline__ void kg_from_f16x2(float *to, unsigned x) {
+	to[0] = kg_from_f16((unsigned short)x);
+	to[1] = kg_from_f16((unsigned short)(x >> 16));
+}
+
+// Eight consecutive halves, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_f16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_f16x2(to, x.x);
+	kg_from_f16x2(to + 2, x.y);
+	kg_from_f16x2(to + 4, x.z);
+	kg_from_f16x2(to + 6, x.w);
+}
+
+// Two bf16s, widened.
+__device__ __forceinline__ void kg_from_bf16x2(float *to, unsigned x) {
+	to[0] = __uint_as_float(x << 16);
+	to[1] = __uint_as_float(x & 0xffff0000u);
+}
+
+// Eight consecutive bf16s, at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_load_bf16x8(float *to, const unsigned short *from) {
+	const uint4 x = *(const uint4 *)from;
+	kg_from_bf16x2(to, x.x);
+	kg_from_bf16x2(to + 2, x.y);
+	kg_from_bf16x2(to + 4, x.z);
+	kg_from_bf16x2(to + 6, x.w);
+}
+
+// Stores four floats at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f32x4(float *to, const float *from) {
+	*(float4 *)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_f16x2(const float *x) {
+	unsigned r;
+	asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_f16x2(from), kg_to_f16x2(from + 2), kg_to_f16x2(from + 4), kg_to_f16x2(from + 6));
+}
+
+// Rounds two floats, the first into the lower half.
+__device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+}
+
+// Rounds eight floats and stores them at a multiple of 16 bytes.
+__device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
+	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_softmax_f32_args {
 	long long size_D_;
@@ -139,6 +205,142 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_f32(
 		const float x_2_ = x_[at_ + d_];
 		const float e_ = expf(x_2_ - base_);
 		y_[at_ + d_] = t_ ? 0.0f : e_ / total_;
+	}
+}
+
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_softmax_f32_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_softmax_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	float *__restrict__ y_ = (float *)buf[1];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[4];
+	float kept_[16];
+	float y_out_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float x_2_ = x_row_[i_ * 4 + v_];
+				const float e_ = expf(x_2_ - base_);
+				total_thread_ += e_;
+				kept_[i_ * 4 + v_] = e_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = expf(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	__syncthreads();
+	float total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_ += total_parts_[s_];
+	}
+	const bool t_ = total_ == 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float e_ = kept_[i_ * 4 + v_];
+				y_out_[v_] = t_ ? 0.0f : e_ / total_;
+			}
+			kg_store_f32x4(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = expf(x_2_ - base_);
+					y_out_[v_] = t_ ? 0.0f : e_ / total_;
+				}
+				kg_store_f32x4(y_ + at_ + d_, y_out_);
+			}
+		}
 	}
 }
 
@@ -203,6 +405,142 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_f16(
 	}
 }
 
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_softmax_f16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_softmax_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float kept_[16];
+	float y_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float e_ = expf(x_2_ - base_);
+				total_thread_ += e_;
+				kept_[i_ * 8 + v_] = e_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = expf(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	__syncthreads();
+	float total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_ += total_parts_[s_];
+	}
+	const bool t_ = total_ == 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float e_ = kept_[i_ * 8 + v_];
+				y_out_[v_] = t_ ? 0.0f : e_ / total_;
+			}
+			kg_store_f16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = expf(x_2_ - base_);
+					y_out_[v_] = t_ ? 0.0f : e_ / total_;
+				}
+				kg_store_f16x8(y_ + at_ + d_, y_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for y.
 struct kg_dd4f7221_softmax_bf16_args {
 	long long size_D_;
@@ -264,6 +602,142 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_bf16(
 	}
 }
 
+// rows kernel for y, 16 bytes at a time.
+struct kg_dd4f7221_softmax_bf16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_softmax_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float x_row_[16];
+	float x_run_[8];
+	float kept_[16];
+	float y_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+		}
+	}
+	float top_thread_ = -INFINITY;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
+	}
+	top_thread_ = kg_simd_max(top_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		top_parts_[simd_] = top_thread_;
+	}
+	__syncthreads();
+	float top_ = -INFINITY;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		top_ = kg_max(top_, top_parts_[s_]);
+	}
+	float total_thread_ = 0.0f;
+	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float x_2_ = x_row_[i_ * 8 + v_];
+				const float e_ = expf(x_2_ - base_);
+				total_thread_ += e_;
+				kept_[i_ * 8 + v_] = e_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = expf(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	total_thread_ = kg_simd_sum(total_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		total_parts_[simd_] = total_thread_;
+	}
+	__syncthreads();
+	float total_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		total_ += total_parts_[s_];
+	}
+	const bool t_ = total_ == 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float e_ = kept_[i_ * 8 + v_];
+				y_out_[v_] = t_ ? 0.0f : e_ / total_;
+			}
+			kg_store_bf16x8(y_ + at_ + d_, y_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_run_[v_];
+					const float e_ = expf(x_2_ - base_);
+					y_out_[v_] = t_ ? 0.0f : e_ / total_;
+				}
+				kg_store_bf16x8(y_ + at_ + d_, y_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_x.
 struct kg_dd4f7221_softmax_grad_f32_args {
 	long long size_D_;
@@ -305,6 +779,109 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_f32(
 		const float d_y_2_ = d_y_[at_ + d_];
 		const float y_2_ = y_[at_ + d_];
 		d_x_[at_ + d_] = (d_y_2_ - d_total_part_) * y_2_;
+	}
+}
+
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_softmax_grad_f32_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ y_ = (const float *)buf[1];
+	float *__restrict__ d_x_ = (float *)buf[2];
+	__shared__ float d_total_part_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float d_y_row_[16];
+	float y_row_[16];
+	float d_y_run_[4];
+	float y_run_[4];
+	float d_x_out_[4];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_ + d_);
+			kg_load_f32x4(y_row_ + i_ * 4, y_ + at_ + d_);
+		}
+	}
+	float d_total_part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				const float y_2_ = y_row_[i_ * 4 + v_];
+				d_total_part_thread_ += d_y_2_ * y_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
+				kg_load_f32x4(y_run_, y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
+		}
+		d_total_part_thread_ += d_total_part_run_;
+	}
+	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		d_total_part_parts_[simd_] = d_total_part_thread_;
+	}
+	__syncthreads();
+	float d_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_total_part_ += d_total_part_parts_[s_];
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
+				const float y_2_ = y_row_[i_ * 4 + v_];
+				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
+			}
+			kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(d_y_run_, d_y_ + at_ + d_);
+				kg_load_f32x4(y_run_, y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
+				}
+				kg_store_f32x4(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
 	}
 }
 
@@ -352,6 +929,109 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_f16(
 	}
 }
 
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_softmax_grad_f16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	__shared__ float d_total_part_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float d_y_row_[16];
+	float y_row_[16];
+	float d_y_run_[8];
+	float y_run_[8];
+	float d_x_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
+			kg_load_f16x8(y_row_ + i_ * 8, y_ + at_ + d_);
+		}
+	}
+	float d_total_part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_total_part_thread_ += d_y_2_ * y_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
+				kg_load_f16x8(y_run_, y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
+		}
+		d_total_part_thread_ += d_total_part_run_;
+	}
+	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		d_total_part_parts_[simd_] = d_total_part_thread_;
+	}
+	__syncthreads();
+	float d_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_total_part_ += d_total_part_parts_[s_];
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
+			}
+			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(d_y_run_, d_y_ + at_ + d_);
+				kg_load_f16x8(y_run_, y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
+				}
+				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
+	}
+}
+
 // rows kernel for d_x.
 struct kg_dd4f7221_softmax_grad_bf16_args {
 	long long size_D_;
@@ -393,5 +1073,108 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_bf16(
 		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 		const float y_2_ = kg_from_bf16(y_[at_ + d_]);
 		d_x_[at_ + d_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
+	}
+}
+
+// rows kernel for d_x, 16 bytes at a time.
+struct kg_dd4f7221_softmax_grad_bf16_wide_args {
+	long long size_D_;
+};
+
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	__shared__ float d_total_part_parts_[8];
+	const int size_D_ = int(args->size_D_);
+	float d_y_row_[16];
+	float y_row_[16];
+	float d_y_run_[8];
+	float y_run_[8];
+	float d_x_out_[8];
+	const int r_ = int(blockIdx.x);
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int at_ = r_ * size_D_;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_ + d_);
+			kg_load_bf16x8(y_row_ + i_ * 8, y_ + at_ + d_);
+		}
+	}
+	float d_total_part_thread_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_total_part_thread_ += d_y_2_ * y_2_;
+			}
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		float d_total_part_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
+				kg_load_bf16x8(y_run_, y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
+		}
+		d_total_part_thread_ += d_total_part_run_;
+	}
+	d_total_part_thread_ = kg_simd_sum(d_total_part_thread_);
+	if (int(threadIdx.x & 31u) == 0) {
+		d_total_part_parts_[simd_] = d_total_part_thread_;
+	}
+	__syncthreads();
+	float d_total_part_ = 0.0f;
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
+		d_total_part_ += d_total_part_parts_[s_];
+	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
+				const float y_2_ = y_row_[i_ * 8 + v_];
+				d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
+			}
+			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
+		}
+	}
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(d_y_run_, d_y_ + at_ + d_);
+				kg_load_bf16x8(y_run_, y_ + at_ + d_);
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float d_y_2_ = d_y_run_[v_];
+					const float y_2_ = y_run_[v_];
+					d_x_out_[v_] = (d_y_2_ - d_total_part_) * y_2_;
+				}
+				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
+			}
+		}
 	}
 }
