@@ -53,12 +53,11 @@ var maxBlocks = [3]int64{math.MaxInt32, math.MaxUint16, math.MaxUint16}
 
 // launchCUDA says how a CUDA kernel runs; false if its grid has no blocks.
 func (p *planner) launchCUDA(c *backend.Command, s *step, k *Kernel) bool {
-	c.Source, c.Grid, c.Threads = s.op.CUDA, [3]int64{1, 1, 1}, k.GPU.Threads
-	grid := k.GPU.Grid
+	c.Source, c.Grid, c.Threads = s.op.CUDA, [3]int64{1, 1, 1}, p.threads(s, &k.GPU)
 	if w := k.Wide; w != nil && p.wide(c, s, w) {
-		c.Name, c.Threads, grid = w.Symbol, p.threads(s, w), w.Grid
+		c.Name = w.Symbol
 	}
-	for i, d := range grid {
+	for i, d := range k.GPU.Grid {
 		extent, ok := p.extent(s, d.Axes)
 		c.Grid[i] = ceilDiv(extent, max(d.Tile, 1))
 		switch {
@@ -80,7 +79,7 @@ func (p *planner) launchCUDA(c *backend.Command, s *step, k *Kernel) bool {
 
 // wide reports whether the tensors of a step allow the wide form of its kernel. The
 // memory of every slot begins at a multiple of 16 bytes.
-func (p *planner) wide(c *backend.Command, s *step, w *WideLaunch) bool {
+func (p *planner) wide(c *backend.Command, s *step, w *WideForm) bool {
 	for _, slot := range w.Aligned {
 		if c.Bufs[slot].Off%16 != 0 {
 			return false
@@ -94,13 +93,13 @@ func (p *planner) wide(c *backend.Command, s *step, w *WideLaunch) bool {
 	return true
 }
 
-// threads returns how many threads a group of the wide form has.
-func (p *planner) threads(s *step, w *WideLaunch) int {
-	if len(w.Row.Axes) == 0 {
-		return w.Threads
+// threads returns how many threads a group of a kernel has.
+func (p *planner) threads(s *step, g *GPULaunch) int {
+	if len(g.Row.Axes) == 0 {
+		return g.Threads
 	}
-	n, _ := p.extent(s, w.Row.Axes)
-	return int(min(max(ceilDiv(n, w.Row.Tile*32)*32, 32), int64(w.Threads)))
+	n, _ := p.extent(s, g.Row.Axes)
+	return int(min(max(ceilDiv(n, g.Row.Tile*32)*32, 32), int64(g.Threads)))
 }
 
 // wanted reports whether a tensor of a step needs memory: a lazy output that

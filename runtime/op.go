@@ -175,8 +175,8 @@ type Kernel struct {
 	BlockBytes int
 	CPU        CPULaunch
 	GPU        GPULaunch
-	Wide       *WideLaunch // nil without a wide form
-	Flops      []Term // float operations, an intrinsic counting as one: the sum of the terms
+	Wide       *WideForm // nil without one
+	Flops      []Term    // float operations, an intrinsic counting as one: the sum of the terms
 	// C is the generated C function, nil without cgo. Its signature is
 	// void (const kg_call *, int64_t lo, int64_t hi).
 	C unsafe.Pointer
@@ -257,18 +257,17 @@ type GridDim struct {
 // and the threads of a group.
 type GPULaunch struct {
 	Grid    []GridDim // at most three, fastest first
-	Threads int
+	Threads int       // at most
+	// Row is the product of some axes of which each thread of a group gets Tile at
+	// most, as far as Threads go: a group has a multiple of 32 threads. Without axes it
+	// has all of them.
+	Row GridDim
 }
 
-// WideLaunch is the form of a GPU kernel that reads and writes 16 bytes at a time, for
-// tensors that allow it.
-type WideLaunch struct {
-	Symbol string
-	GPULaunch
-	// Row is the product of some axes of which each thread of a group gets Tile at
-	// most: a group has a multiple of 32 threads, at most Threads. Without axes it has
-	// all of those.
-	Row      GridDim
+// WideForm is a second function of a GPU kernel, launched as the first, that reads and
+// writes 16 bytes at a time where the tensors allow it. It computes the same bits.
+type WideForm struct {
+	Symbol   string
 	Aligned  []uint8   // slots of buffers that must begin at a multiple of 16 bytes
 	Multiple []GridDim // products of axes that must be multiples of Tile
 }

@@ -90,8 +90,8 @@ type Kernel struct {
 	BlockBytes int
 	CPU        CPULaunch
 	GPU        GPULaunch
-	Wide       *WideLaunch // nil without a wide form
-	Flops      []Term      // float operations: the sum of the terms
+	Wide       *WideForm // nil without one
+	Flops      []Term    // float operations: the sum of the terms
 	// Guarded kernels write an inout: once the program's fault word is set
 	// they do nothing.
 	Guarded bool
@@ -146,31 +146,31 @@ type GridDim struct {
 // and the threads of a group.
 type GPULaunch struct {
 	Grid    []GridDim // at most three, fastest first
-	Threads int
+	Threads int       // at most
+	// Row is the product of some axes of which each thread of a group gets Tile at
+	// most, as far as Threads go: a group has a multiple of 32 threads. Without axes it
+	// has all of them.
+	Row GridDim
 }
 
-// WideLaunch says how the wide form of a kernel is launched, and where it can be.
-type WideLaunch struct {
-	Symbol string
-	GPULaunch
-	// Row is the product of some axes of which each thread of a group gets Tile at
-	// most: a group has a multiple of 32 threads, at most Threads. Without axes it has
-	// all of those.
-	Row      GridDim
+// ThreadsFor is how many threads a group has, for the extents of an op's axes.
+func (g *GPULaunch) ThreadsFor(extent []int64) int {
+	if len(g.Row.Axes) == 0 {
+		return g.Threads
+	}
+	n := (Product(extent, g.Row.Axes) + g.Row.Tile*32 - 1) / (g.Row.Tile * 32) * 32
+	return int(min(max(n, 32), int64(g.Threads)))
+}
+
+// WideForm is a second function of a kernel, launched as the first, and says where it
+// can be.
+type WideForm struct {
+	Symbol   string
 	Aligned  []uint8   // slots of buffers that must begin at a multiple of 16 bytes
 	Multiple []GridDim // products of axes that must be multiples of Tile
 }
 
-// ThreadsFor is how many threads a group has, for the extents of an op's axes.
-func (w *WideLaunch) ThreadsFor(extent []int64) int {
-	if len(w.Row.Axes) == 0 {
-		return w.Threads
-	}
-	n := (Product(extent, w.Row.Axes) + w.Row.Tile*32 - 1) / (w.Row.Tile * 32) * 32
-	return int(min(max(n, 32), int64(w.Threads)))
-}
-
 // Fits reports whether the extents of an op's axes allow the wide form.
-func (w *WideLaunch) Fits(extent []int64) bool {
+func (w *WideForm) Fits(extent []int64) bool {
 	return !slices.ContainsFunc(w.Multiple, func(d GridDim) bool { return Product(extent, d.Axes)%d.Tile != 0 })
 }

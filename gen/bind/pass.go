@@ -137,7 +137,7 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		}
 		if wk != nil {
 			wk.Func.Fields, wk.Func.Doc = fields, describeWide(k)
-			out.Wide = wideLaunch(x, k, wk)
+			out.Wide = wideForm(x, k, wk)
 			r.MSL = append(r.MSL, wk.Func)
 		}
 		for _, term := range k.Flops() {
@@ -223,14 +223,14 @@ func gpuLaunch(x *index, k *simt.Kernel) GPULaunch {
 	for _, d := range k.Grid {
 		g.Grid = append(g.Grid, GridDim{x.of(d.Axes), d.Tile})
 	}
+	if len(k.Row) > 0 {
+		g.Row = GridDim{x.of(k.Row), k.PerThread}
+	}
 	return g
 }
 
-func wideLaunch(x *index, of *plan.Kernel, k *simt.Kernel) *WideLaunch {
-	w := &WideLaunch{Symbol: k.Func.Symbol, GPULaunch: gpuLaunch(x, k)}
-	if len(k.Row) > 0 {
-		w.Row = GridDim{x.of(k.Row), k.PerThread}
-	}
+func wideForm(x *index, of *plan.Kernel, k *simt.Kernel) *WideForm {
+	w := &WideForm{Symbol: k.Func.Symbol}
 	for slot, t := range lower.Tensors(of) {
 		if slices.Contains(k.Aligned, t) {
 			w.Aligned = append(w.Aligned, uint8(slot))

@@ -74,12 +74,12 @@ func (l *launcher) run(ctx context.Context) error {
 
 // launch runs one kernel and reports whether it came to its end.
 func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err error) {
-	symbol, grid, threads := k.Symbol, k.GPU.Grid, k.GPU.Threads
+	symbol := k.Symbol
 	if w := k.Wide; w != nil && w.Fits(l.extent) { // all tensors begin at multiples of 16 bytes
-		symbol, grid, threads = w.Symbol, w.Grid, w.ThreadsFor(l.extent)
+		symbol = w.Symbol
 	}
-	job := sim.Job{Kernel: symbol, Grid: [3]int{1, 1, 1}, Group: [3]int{threads, 1, 1}}
-	for i, g := range grid {
+	job := sim.Job{Kernel: symbol, Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.ThreadsFor(l.extent), 1, 1}}
+	for i, g := range k.GPU.Grid {
 		job.Grid[i] = int(ceilDiv(bind.Product(l.extent, g.Axes), g.Tile))
 	}
 	for slot, b := range k.Buffers {

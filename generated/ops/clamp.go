@@ -107,7 +107,7 @@ var clampOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_clamp_f32_wide", Aligned: []uint8{0, 1}},
 		}},
 		Ref: clampF32Ref,
 	}, {
@@ -121,7 +121,7 @@ var clampOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_clamp_f16_wide", Aligned: []uint8{0, 1}},
 		}},
 		Ref: clampF16Ref,
 	}, {
@@ -135,7 +135,7 @@ var clampOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_clamp_bf16_wide", Aligned: []uint8{0, 1}},
 		}},
 		Ref: clampBF16Ref,
 	}},
@@ -184,7 +184,7 @@ var clampGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_grad_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_clamp_grad_f32_wide", Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: clampGradF32Ref,
 	}, {
@@ -198,7 +198,7 @@ var clampGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_grad_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_clamp_grad_f16_wide", Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: clampGradF16Ref,
 	}, {
@@ -212,7 +212,7 @@ var clampGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 2252800},
 			C:          celementwise.ClampGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_clamp_grad_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_clamp_grad_bf16_wide", Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: clampGradBF16Ref,
 	}},

@@ -69,7 +69,7 @@ var countNonfiniteOp = runtime.Op{
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.CountNonfiniteF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 		}},
 		Ref: countNonfiniteF32Ref,
 	}, {
@@ -91,7 +91,7 @@ var countNonfiniteOp = runtime.Op{
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.CountNonfiniteF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 		}},
 		Ref: countNonfiniteF16Ref,
 	}, {
@@ -113,7 +113,7 @@ var countNonfiniteOp = runtime.Op{
 			BlockBytes: 8,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{}, Cost: []uint8{1}, CostPer: 200},
 			C:          creduce.CountNonfiniteF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 		}},
 		Ref: countNonfiniteBF16Ref,
 	}},

@@ -61,7 +61,7 @@ var fillOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.FillF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_fill_f32_wide", Aligned: []uint8{0}},
 		}},
 		Ref: fillF32Ref,
 	}, {
@@ -75,7 +75,7 @@ var fillOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.FillF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_fill_f16_wide", Aligned: []uint8{0}},
 		}},
 		Ref: fillF16Ref,
 	}, {
@@ -89,7 +89,7 @@ var fillOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 204800},
 			C:          clayout.FillBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_fill_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_fill_bf16_wide", Aligned: []uint8{0}},
 		}},
 		Ref: fillBF16Ref,
 	}},

@@ -258,7 +258,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          cmatmul.LoRAGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_lora_grad_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_lora_grad_f32_1_wide", Aligned: []uint8{0, 1}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_2",
@@ -328,7 +328,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          cmatmul.LoRAGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_lora_grad_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_lora_grad_f16_1_wide", Aligned: []uint8{0, 1}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_2",
@@ -398,7 +398,7 @@ var loRAGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 22400},
 			C:          cmatmul.LoRAGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_lora_grad_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_lora_grad_bf16_1_wide", Aligned: []uint8{0, 1}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{}}, {Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_2",

@@ -93,7 +93,7 @@ var maskZeroOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          celementwise.MaskZeroF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_mask_zero_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mask_zero_f32_wide", Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 		}},
 		Ref: maskZeroF32Ref,
 	}, {
@@ -107,7 +107,7 @@ var maskZeroOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          celementwise.MaskZeroF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_mask_zero_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mask_zero_f16_wide", Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 		}},
 		Ref: maskZeroF16Ref,
 	}, {
@@ -121,7 +121,7 @@ var maskZeroOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          celementwise.MaskZeroBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_mask_zero_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mask_zero_bf16_wide", Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 		}},
 		Ref: maskZeroBF16Ref,
 	}},
@@ -161,7 +161,7 @@ var maskZeroGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          celementwise.MaskZeroF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_mask_zero_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mask_zero_f32_wide", Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 		}},
 		Ref: maskZeroGradF32Ref,
 	}, {
@@ -175,7 +175,7 @@ var maskZeroGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          celementwise.MaskZeroF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_mask_zero_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mask_zero_f16_wide", Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 		}},
 		Ref: maskZeroGradF16Ref,
 	}, {
@@ -189,7 +189,7 @@ var maskZeroGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          celementwise.MaskZeroBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_mask_zero_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mask_zero_bf16_wide", Aligned: []uint8{1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 		}},
 		Ref: maskZeroGradBF16Ref,
 	}},

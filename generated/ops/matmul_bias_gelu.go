@@ -720,7 +720,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2",
@@ -747,8 +747,8 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
@@ -774,7 +774,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2",
@@ -801,8 +801,8 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
@@ -828,7 +828,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2",
@@ -855,8 +855,8 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
@@ -910,7 +910,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2",
@@ -937,8 +937,8 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
@@ -964,7 +964,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2",
@@ -991,8 +991,8 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
@@ -1018,7 +1018,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2",
@@ -1045,8 +1045,8 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
@@ -1100,7 +1100,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2",
@@ -1127,8 +1127,8 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
@@ -1154,7 +1154,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2",
@@ -1181,8 +1181,8 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
@@ -1208,7 +1208,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2",
@@ -1235,8 +1235,8 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",
@@ -1290,7 +1290,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2",
@@ -1317,8 +1317,8 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5",
@@ -1344,7 +1344,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2",
@@ -1371,8 +1371,8 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5",
@@ -1398,7 +1398,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 72800},
 			C:          cmatmul.MatMulBiasGELUGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 15, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2",
@@ -1425,8 +1425,8 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5",

@@ -636,7 +636,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2",
@@ -663,8 +663,8 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
@@ -690,7 +690,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2",
@@ -717,8 +717,8 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
@@ -744,7 +744,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2",
@@ -771,8 +771,8 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
@@ -826,7 +826,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2",
@@ -853,8 +853,8 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
@@ -880,7 +880,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2",
@@ -907,8 +907,8 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
@@ -934,7 +934,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2",
@@ -961,8 +961,8 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
@@ -1016,7 +1016,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2",
@@ -1043,8 +1043,8 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
@@ -1070,7 +1070,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2",
@@ -1097,8 +1097,8 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
@@ -1124,7 +1124,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2",
@@ -1151,8 +1151,8 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",
@@ -1206,7 +1206,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2",
@@ -1233,8 +1233,8 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5",
@@ -1260,7 +1260,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2",
@@ -1287,8 +1287,8 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5",
@@ -1314,7 +1314,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{2}, Tile: 16}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 60800},
 			C:          cmatmul.MatMulBiasGELUErfGradNnBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 2, 3}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide", Aligned: []uint8{0, 1, 2}},
 			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2",
@@ -1341,8 +1341,8 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 128},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256}, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5",

@@ -123,7 +123,7 @@ var padOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 13600},
 			C:          clayout.PadF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_pad_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_pad_f32_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 		}},
 		Ref: padF32Ref,
 	}, {
@@ -137,7 +137,7 @@ var padOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 13600},
 			C:          clayout.PadF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_pad_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_pad_f16_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 		}},
 		Ref: padF16Ref,
 	}, {
@@ -151,7 +151,7 @@ var padOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{3}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 13600},
 			C:          clayout.PadBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_pad_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 3, 2}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_pad_bf16_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 		}},
 		Ref: padBF16Ref,
 	}},
@@ -210,7 +210,7 @@ var padGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          clayout.PadGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_pad_grad_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_pad_grad_f32_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 		}},
 		Ref: padGradF32Ref,
 	}, {
@@ -224,7 +224,7 @@ var padGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          clayout.PadGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_pad_grad_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_pad_grad_f16_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 		}},
 		Ref: padGradF16Ref,
 	}, {
@@ -238,7 +238,7 @@ var padGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}, {Axes: []uint8{1}, Tile: 16}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 4800},
 			C:          clayout.PadGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_pad_grad_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 2}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_pad_grad_bf16_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 		}},
 		Ref: padGradBF16Ref,
 	}},

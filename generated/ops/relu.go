@@ -89,7 +89,7 @@ var reLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          celementwise.ReLUF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_relu_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_relu_f32_wide", Aligned: []uint8{0, 1}},
 		}},
 		Ref: reLUF32Ref,
 	}, {
@@ -103,7 +103,7 @@ var reLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          celementwise.ReLUF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_relu_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_relu_f16_wide", Aligned: []uint8{0, 1}},
 		}},
 		Ref: reLUF16Ref,
 	}, {
@@ -117,7 +117,7 @@ var reLUOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          celementwise.ReLUBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_relu_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_relu_bf16_wide", Aligned: []uint8{0, 1}},
 		}},
 		Ref: reLUBF16Ref,
 	}},
@@ -155,7 +155,7 @@ var reLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          celementwise.ReLUGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_relu_grad_f32_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 2048}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_relu_grad_f32_wide", Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: reLUGradF32Ref,
 	}, {
@@ -169,7 +169,7 @@ var reLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          celementwise.ReLUGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_relu_grad_f16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_relu_grad_f16_wide", Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: reLUGradF16Ref,
 	}, {
@@ -183,7 +183,7 @@ var reLUGradOp = runtime.Op{
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, CostPer: 1228800},
 			C:          celementwise.ReLUGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256},
-			Wide:       &runtime.WideLaunch{Symbol: "kg_dd4f7221_relu_grad_bf16_wide", GPULaunch: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 4096}}, Threads: 256}, Aligned: []uint8{0, 1, 2}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_relu_grad_bf16_wide", Aligned: []uint8{0, 1, 2}},
 		}},
 		Ref: reLUGradBF16Ref,
 	}},

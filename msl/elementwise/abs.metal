@@ -110,20 +110,16 @@ kernel void kg_dd4f7221_abs_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = abs(x_[p_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = abs(x_[p_]);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = abs(x_[p_]);
 		}
 	}
 }
@@ -180,20 +176,16 @@ kernel void kg_dd4f7221_abs_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(abs(float(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = half(abs(float(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(abs(float(x_[p_])));
 		}
 	}
 }
@@ -250,20 +242,16 @@ kernel void kg_dd4f7221_abs_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(abs(kg_from_bf16(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_bf16(abs(kg_from_bf16(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(abs(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -321,20 +309,16 @@ kernel void kg_dd4f7221_abs_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = d_y_[p_] * kg_sign(x_[p_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = d_y_[p_] * kg_sign(x_[p_]);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = d_y_[p_] * kg_sign(x_[p_]);
 		}
 	}
 }
@@ -396,20 +380,16 @@ kernel void kg_dd4f7221_abs_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = half(float(d_y_[p_]) * kg_sign(float(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = half(float(d_y_[p_]) * kg_sign(float(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = half(float(d_y_[p_]) * kg_sign(float(x_[p_])));
 		}
 	}
 }
@@ -471,20 +451,16 @@ kernel void kg_dd4f7221_abs_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * kg_sign(kg_from_bf16(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * kg_sign(kg_from_bf16(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * kg_sign(kg_from_bf16(x_[p_])));
 		}
 	}
 }

@@ -112,11 +112,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f32(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -124,16 +124,12 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f32(
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	}
 }
@@ -215,11 +211,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f16(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -227,16 +223,12 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_f16(
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + float(a_[b_ * size_D_ + d_]));
 		}
 	}
 }
@@ -318,11 +310,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_bf16(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -330,16 +322,12 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_bf16(
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	}
 }
@@ -477,11 +465,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -489,16 +477,12 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2(
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	}
 }
@@ -626,11 +610,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -638,16 +622,12 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2(
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = half(float(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
 }
@@ -775,11 +755,11 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -787,16 +767,12 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2(
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
 }

@@ -114,24 +114,20 @@ kernel void kg_dd4f7221_bias_add_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int r_ = at_ / size_N_;
 			sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int r_ = at_ / size_N_;
-				sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = y_[r_ * size_N_ + n_2_] + b_[n_2_];
 		}
 	}
 }
@@ -204,24 +200,20 @@ kernel void kg_dd4f7221_bias_add_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int r_ = at_ / size_N_;
 			sum_[r_ * size_N_ + n_2_] = half(float(y_[r_ * size_N_ + n_2_]) + float(b_[n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int r_ = at_ / size_N_;
-				sum_[r_ * size_N_ + n_2_] = half(float(y_[r_ * size_N_ + n_2_]) + float(b_[n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = half(float(y_[r_ * size_N_ + n_2_]) + float(b_[n_2_]));
 		}
 	}
 }
@@ -294,24 +286,20 @@ kernel void kg_dd4f7221_bias_add_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int r_ = at_ / size_N_;
 			sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int r_ = at_ / size_N_;
-				sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			sum_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(y_[r_ * size_N_ + n_2_]) + kg_from_bf16(b_[n_2_]));
 		}
 	}
 }
@@ -371,27 +359,48 @@ struct kg_dd4f7221_bias_add_grad_f32_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_bias_add_grad_f32_1(
 		device const float *d_sum_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_add_grad_f32_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += d_sum_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += d_sum_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -428,10 +437,10 @@ kernel void kg_dd4f7221_bias_add_grad_f32_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -544,24 +553,20 @@ kernel void kg_dd4f7221_bias_add_grad_f32_3(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int r_ = at_ / size_N_;
 			d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int r_ = at_ / size_N_;
-				d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = d_sum_[r_ * size_N_ + n_2_];
 		}
 	}
 }
@@ -614,27 +619,48 @@ struct kg_dd4f7221_bias_add_grad_f16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_bias_add_grad_f16_1(
 		device const half *d_sum_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_add_grad_f16_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += float(d_sum_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += float(d_sum_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -671,10 +697,10 @@ kernel void kg_dd4f7221_bias_add_grad_f16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -787,24 +813,20 @@ kernel void kg_dd4f7221_bias_add_grad_f16_3(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int r_ = at_ / size_N_;
 			d_y_[r_ * size_N_ + n_2_] = half(float(d_sum_[r_ * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int r_ = at_ / size_N_;
-				d_y_[r_ * size_N_ + n_2_] = half(float(d_sum_[r_ * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = half(float(d_sum_[r_ * size_N_ + n_2_]));
 		}
 	}
 }
@@ -857,27 +879,48 @@ struct kg_dd4f7221_bias_add_grad_bf16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_bias_add_grad_bf16_1(
 		device const ushort *d_sum_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_add_grad_bf16_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_sum_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_sum_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -914,10 +957,10 @@ kernel void kg_dd4f7221_bias_add_grad_bf16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -1030,24 +1073,20 @@ kernel void kg_dd4f7221_bias_add_grad_bf16_3(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int r_ = at_ / size_N_;
 			d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int r_ = at_ / size_N_;
-				d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int r_ = at_ / size_N_;
+			d_y_[r_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_sum_[r_ * size_N_ + n_2_]));
 		}
 	}
 }

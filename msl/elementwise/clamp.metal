@@ -108,26 +108,22 @@ kernel void kg_dd4f7221_clamp_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = x_[p_];
-				y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = x_[p_];
+			y_[p_] = x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_;
 		}
 	}
 }
@@ -193,26 +189,22 @@ kernel void kg_dd4f7221_clamp_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = float(x_[p_]);
-				y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = float(x_[p_]);
+			y_[p_] = half(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
 	}
 }
@@ -278,26 +270,22 @@ kernel void kg_dd4f7221_clamp_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = kg_from_bf16(x_[p_]);
-				y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			y_[p_] = kg_to_bf16(x_2_ < t_ ? t_ : x_2_ > t_2_ ? t_2_ : x_2_);
 		}
 	}
 }
@@ -364,26 +352,22 @@ kernel void kg_dd4f7221_clamp_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			d_x_[p_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_[p_];
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = x_[p_];
-				d_x_[p_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_[p_];
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = x_[p_];
+			d_x_[p_] = x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : d_y_[p_];
 		}
 	}
 }
@@ -454,26 +438,22 @@ kernel void kg_dd4f7221_clamp_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			d_x_[p_] = half(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : float(d_y_[p_]));
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = float(x_[p_]);
-				d_x_[p_] = half(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : float(d_y_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = float(x_[p_]);
+			d_x_[p_] = half(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : float(d_y_[p_]));
 		}
 	}
 }
@@ -544,26 +524,22 @@ kernel void kg_dd4f7221_clamp_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			d_x_[p_] = kg_to_bf16(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]));
 		}
 	} else {
 		const float t_ = args.lo_;
 		const float t_2_ = args.hi_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = kg_from_bf16(x_[p_]);
-				d_x_[p_] = kg_to_bf16(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			d_x_[p_] = kg_to_bf16(x_2_ < t_ ? 0.0f : x_2_ > t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]));
 		}
 	}
 }

@@ -114,24 +114,20 @@ kernel void kg_dd4f7221_div_f32(
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] / b_[s_];
 		}
 	}
 }
@@ -204,24 +200,20 @@ kernel void kg_dd4f7221_div_f16(
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) / float(b_[s_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) / float(b_[s_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = half(float(a_[p_ * size_S_ + s_]) / float(b_[s_]));
 		}
 	}
 }
@@ -294,24 +286,20 @@ kernel void kg_dd4f7221_div_bf16(
 	const int size_P_ = int(args.size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
 		}
 	}
 }
@@ -371,7 +359,7 @@ struct kg_dd4f7221_div_grad_f32_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_div_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
@@ -379,20 +367,41 @@ kernel void kg_dd4f7221_div_grad_f32_1(
 		constant kg_dd4f7221_div_grad_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_part_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (s_ < size_S_) {
+					d_b_part_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (s_ < size_S_) {
+						d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -431,10 +440,10 @@ kernel void kg_dd4f7221_div_grad_f32_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (s_ < size_S_) {
 					d_b_part_block_[at_ + s_] = 0.0f;
 				}
 			}
@@ -541,7 +550,7 @@ struct kg_dd4f7221_div_grad_f16_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_div_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
@@ -549,20 +558,41 @@ kernel void kg_dd4f7221_div_grad_f16_1(
 		constant kg_dd4f7221_div_grad_f16_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_part_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
+					d_b_part_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_part_block_[at_ + s_] += float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (s_ < size_S_) {
+						d_b_part_block_[at_ + s_] += float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -601,10 +631,10 @@ kernel void kg_dd4f7221_div_grad_f16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
 					d_b_part_block_[at_ + s_] = 0.0f;
 				}
 			}
@@ -711,7 +741,7 @@ struct kg_dd4f7221_div_grad_bf16_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_div_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
@@ -719,20 +749,41 @@ kernel void kg_dd4f7221_div_grad_bf16_1(
 		constant kg_dd4f7221_div_grad_bf16_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_part_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
+					d_b_part_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (s_ < size_S_) {
+						d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -771,10 +822,10 @@ kernel void kg_dd4f7221_div_grad_bf16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
 					d_b_part_block_[at_ + s_] = 0.0f;
 				}
 			}

@@ -143,24 +143,20 @@ kernel void kg_dd4f7221_dropout_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
+			const int p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
-			if (p_2_ < size_P_) {
-				y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
-			}
+		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+			y_[p_2_] = kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	}
 }
@@ -229,24 +225,20 @@ kernel void kg_dd4f7221_dropout_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
+			const int p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
 		}
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
-			if (p_2_ < size_P_) {
-				y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
-			}
+		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+			y_[p_2_] = half(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : float(x_[p_2_]) * t_2_);
 		}
 	}
 }
@@ -315,24 +307,20 @@ kernel void kg_dd4f7221_dropout_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
+			const int p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	} else {
 		const float t_ = args.p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
-			if (p_2_ < size_P_) {
-				y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
-			}
+		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args.seed_, args.offset_ + ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	}
 }

@@ -105,20 +105,16 @@ kernel void kg_dd4f7221_exp_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = precise::exp(x_[p_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = precise::exp(x_[p_]);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = precise::exp(x_[p_]);
 		}
 	}
 }
@@ -175,20 +171,16 @@ kernel void kg_dd4f7221_exp_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(precise::exp(float(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = half(precise::exp(float(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(precise::exp(float(x_[p_])));
 		}
 	}
 }
@@ -245,20 +237,16 @@ kernel void kg_dd4f7221_exp_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(precise::exp(kg_from_bf16(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_bf16(precise::exp(kg_from_bf16(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(precise::exp(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -316,20 +304,16 @@ kernel void kg_dd4f7221_exp_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = d_y_[p_] * precise::exp(x_[p_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = d_y_[p_] * precise::exp(x_[p_]);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = d_y_[p_] * precise::exp(x_[p_]);
 		}
 	}
 }
@@ -391,20 +375,16 @@ kernel void kg_dd4f7221_exp_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = half(float(d_y_[p_]) * precise::exp(float(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = half(float(d_y_[p_]) * precise::exp(float(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = half(float(d_y_[p_]) * precise::exp(float(x_[p_])));
 		}
 	}
 }
@@ -466,20 +446,16 @@ kernel void kg_dd4f7221_exp_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * precise::exp(kg_from_bf16(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * precise::exp(kg_from_bf16(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * precise::exp(kg_from_bf16(x_[p_])));
 		}
 	}
 }

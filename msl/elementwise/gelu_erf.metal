@@ -131,22 +131,18 @@ kernel void kg_dd4f7221_gelu_erf_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = x_[p_];
-				y_[p_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = x_[p_];
+			y_[p_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_));
 		}
 	}
 }
@@ -204,22 +200,18 @@ kernel void kg_dd4f7221_gelu_erf_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = float(x_[p_]);
-				y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = float(x_[p_]);
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_)));
 		}
 	}
 }
@@ -277,22 +269,18 @@ kernel void kg_dd4f7221_gelu_erf_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = kg_from_bf16(x_[p_]);
-				y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : 0.5f * x_2_ * (1.0f + kg_erf(0.70710677f * x_2_)));
 		}
 	}
 }
@@ -351,26 +339,22 @@ kernel void kg_dd4f7221_gelu_erf_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			const float d_y_2_ = d_y_[p_];
 			const float t_ = 0.70710677f * x_2_;
 			d_x_[p_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = x_[p_];
-				const float d_y_2_ = d_y_[p_];
-				const float t_ = 0.70710677f * x_2_;
-				d_x_[p_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = x_[p_];
+			const float d_y_2_ = d_y_[p_];
+			const float t_ = 0.70710677f * x_2_;
+			d_x_[p_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	}
 }
@@ -436,26 +420,22 @@ kernel void kg_dd4f7221_gelu_erf_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
 			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = float(x_[p_]);
-				const float d_y_2_ = float(d_y_[p_]);
-				const float t_ = 0.70710677f * x_2_;
-				d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = float(x_[p_]);
+			const float d_y_2_ = float(d_y_[p_]);
+			const float t_ = 0.70710677f * x_2_;
+			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
 		}
 	}
 }
@@ -521,26 +501,22 @@ kernel void kg_dd4f7221_gelu_erf_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
 			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = kg_from_bf16(x_[p_]);
-				const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-				const float t_ = 0.70710677f * x_2_;
-				d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+			const float t_ = 0.70710677f * x_2_;
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
 		}
 	}
 }

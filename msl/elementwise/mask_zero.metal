@@ -113,11 +113,11 @@ kernel void kg_dd4f7221_mask_zero_f32(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -125,16 +125,12 @@ kernel void kg_dd4f7221_mask_zero_f32(
 			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = int(mask_[b_ * size_L_ + l_]) != 0 ? y_[(b_ * size_L_ + l_) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -213,11 +209,11 @@ kernel void kg_dd4f7221_mask_zero_f16(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -225,16 +221,12 @@ kernel void kg_dd4f7221_mask_zero_f16(
 			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -313,11 +305,11 @@ kernel void kg_dd4f7221_mask_zero_bf16(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -325,16 +317,12 @@ kernel void kg_dd4f7221_mask_zero_bf16(
 			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			z_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

@@ -133,22 +133,18 @@ kernel void kg_dd4f7221_pow_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_pow(x_[p_], t_);
 		}
 	} else {
 		const float t_ = args.exponent_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_pow(x_[p_], t_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_pow(x_[p_], t_);
 		}
 	}
 }
@@ -211,22 +207,18 @@ kernel void kg_dd4f7221_pow_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(kg_pow(float(x_[p_]), t_));
 		}
 	} else {
 		const float t_ = args.exponent_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = half(kg_pow(float(x_[p_]), t_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(kg_pow(float(x_[p_]), t_));
 		}
 	}
 }
@@ -289,22 +281,18 @@ kernel void kg_dd4f7221_pow_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(kg_pow(kg_from_bf16(x_[p_]), t_));
 		}
 	} else {
 		const float t_ = args.exponent_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_bf16(kg_pow(kg_from_bf16(x_[p_]), t_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(kg_pow(kg_from_bf16(x_[p_]), t_));
 		}
 	}
 }
@@ -368,26 +356,22 @@ kernel void kg_dd4f7221_pow_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * kg_pow(x_[p_], t_3_);
 		}
 	} else {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * kg_pow(x_[p_], t_3_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * kg_pow(x_[p_], t_3_);
 		}
 	}
 }
@@ -459,26 +443,22 @@ kernel void kg_dd4f7221_pow_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = half(t_2_ ? 0.0f : float(d_y_[p_]) * t_ * kg_pow(float(x_[p_]), t_3_));
 		}
 	} else {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = half(t_2_ ? 0.0f : float(d_y_[p_]) * t_ * kg_pow(float(x_[p_]), t_3_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = half(t_2_ ? 0.0f : float(d_y_[p_]) * t_ * kg_pow(float(x_[p_]), t_3_));
 		}
 	}
 }
@@ -550,26 +530,22 @@ kernel void kg_dd4f7221_pow_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * kg_pow(kg_from_bf16(x_[p_]), t_3_));
 		}
 	} else {
 		const float t_ = args.exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * kg_pow(kg_from_bf16(x_[p_]), t_3_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * kg_pow(kg_from_bf16(x_[p_]), t_3_));
 		}
 	}
 }

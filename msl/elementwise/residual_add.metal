@@ -107,20 +107,16 @@ kernel void kg_dd4f7221_residual_add_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = y_[p_] + x_[p_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				sum_[p_] = y_[p_] + x_[p_];
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = y_[p_] + x_[p_];
 		}
 	}
 }
@@ -182,20 +178,16 @@ kernel void kg_dd4f7221_residual_add_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = half(float(y_[p_]) + float(x_[p_]));
 		}
 	}
 }
@@ -257,20 +249,16 @@ kernel void kg_dd4f7221_residual_add_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 		}
 	}
 }
@@ -332,24 +320,20 @@ kernel void kg_dd4f7221_residual_add_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = d_sum_[p_];
 			d_y_[p_] = d_sum_2_;
 			d_x_[p_] = d_sum_2_;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float d_sum_2_ = d_sum_[p_];
-				d_y_[p_] = d_sum_2_;
-				d_x_[p_] = d_sum_2_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = d_sum_[p_];
+			d_y_[p_] = d_sum_2_;
+			d_x_[p_] = d_sum_2_;
 		}
 	}
 }
@@ -413,24 +397,20 @@ kernel void kg_dd4f7221_residual_add_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = float(d_sum_[p_]);
 			d_y_[p_] = half(d_sum_2_);
 			d_x_[p_] = half(d_sum_2_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float d_sum_2_ = float(d_sum_[p_]);
-				d_y_[p_] = half(d_sum_2_);
-				d_x_[p_] = half(d_sum_2_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = float(d_sum_[p_]);
+			d_y_[p_] = half(d_sum_2_);
+			d_x_[p_] = half(d_sum_2_);
 		}
 	}
 }
@@ -494,24 +474,20 @@ kernel void kg_dd4f7221_residual_add_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
 			d_y_[p_] = kg_to_bf16(d_sum_2_);
 			d_x_[p_] = kg_to_bf16(d_sum_2_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
-				d_y_[p_] = kg_to_bf16(d_sum_2_);
-				d_x_[p_] = kg_to_bf16(d_sum_2_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
+			d_y_[p_] = kg_to_bf16(d_sum_2_);
+			d_x_[p_] = kg_to_bf16(d_sum_2_);
 		}
 	}
 }

@@ -105,20 +105,16 @@ kernel void kg_dd4f7221_rsqrt_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = precise::rsqrt(x_[p_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = precise::rsqrt(x_[p_]);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = precise::rsqrt(x_[p_]);
 		}
 	}
 }
@@ -175,20 +171,16 @@ kernel void kg_dd4f7221_rsqrt_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(precise::rsqrt(float(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = half(precise::rsqrt(float(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(precise::rsqrt(float(x_[p_])));
 		}
 	}
 }
@@ -245,20 +237,16 @@ kernel void kg_dd4f7221_rsqrt_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(precise::rsqrt(kg_from_bf16(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_bf16(precise::rsqrt(kg_from_bf16(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(precise::rsqrt(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -316,22 +304,18 @@ kernel void kg_dd4f7221_rsqrt_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_rsqrt_ = precise::rsqrt(x_[p_]);
 			d_x_[p_] = -(0.5f * d_y_[p_] * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_rsqrt_ = precise::rsqrt(x_[p_]);
-				d_x_[p_] = -(0.5f * d_y_[p_] * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_rsqrt_ = precise::rsqrt(x_[p_]);
+			d_x_[p_] = -(0.5f * d_y_[p_] * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_));
 		}
 	}
 }
@@ -395,22 +379,18 @@ kernel void kg_dd4f7221_rsqrt_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_rsqrt_ = precise::rsqrt(float(x_[p_]));
 			d_x_[p_] = half(-(0.5f * float(d_y_[p_]) * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_rsqrt_ = precise::rsqrt(float(x_[p_]));
-				d_x_[p_] = half(-(0.5f * float(d_y_[p_]) * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_rsqrt_ = precise::rsqrt(float(x_[p_]));
+			d_x_[p_] = half(-(0.5f * float(d_y_[p_]) * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_)));
 		}
 	}
 }
@@ -474,22 +454,18 @@ kernel void kg_dd4f7221_rsqrt_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_rsqrt_ = precise::rsqrt(kg_from_bf16(x_[p_]));
 			d_x_[p_] = kg_to_bf16(-(0.5f * kg_from_bf16(d_y_[p_]) * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_rsqrt_ = precise::rsqrt(kg_from_bf16(x_[p_]));
-				d_x_[p_] = kg_to_bf16(-(0.5f * kg_from_bf16(d_y_[p_]) * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_rsqrt_ = precise::rsqrt(kg_from_bf16(x_[p_]));
+			d_x_[p_] = kg_to_bf16(-(0.5f * kg_from_bf16(d_y_[p_]) * (x_rsqrt_ * x_rsqrt_ * x_rsqrt_)));
 		}
 	}
 }

@@ -113,20 +113,16 @@ kernel void kg_dd4f7221_sigmoid_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_sigmoid(x_[p_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_sigmoid(x_[p_]);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_sigmoid(x_[p_]);
 		}
 	}
 }
@@ -183,20 +179,16 @@ kernel void kg_dd4f7221_sigmoid_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = half(kg_sigmoid(float(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = half(kg_sigmoid(float(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = half(kg_sigmoid(float(x_[p_])));
 		}
 	}
 }
@@ -253,20 +245,16 @@ kernel void kg_dd4f7221_sigmoid_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(kg_sigmoid(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -324,22 +312,18 @@ kernel void kg_dd4f7221_sigmoid_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_sigmoid_ = kg_sigmoid(x_[p_]);
 			d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_sigmoid_ = kg_sigmoid(x_[p_]);
-				d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_sigmoid_ = kg_sigmoid(x_[p_]);
+			d_x_[p_] = d_y_[p_] * (x_sigmoid_ * (1.0f - x_sigmoid_));
 		}
 	}
 }
@@ -403,22 +387,18 @@ kernel void kg_dd4f7221_sigmoid_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_sigmoid_ = kg_sigmoid(float(x_[p_]));
 			d_x_[p_] = half(float(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_sigmoid_ = kg_sigmoid(float(x_[p_]));
-				d_x_[p_] = half(float(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_sigmoid_ = kg_sigmoid(float(x_[p_]));
+			d_x_[p_] = half(float(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
 		}
 	}
 }
@@ -482,22 +462,18 @@ kernel void kg_dd4f7221_sigmoid_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
 			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
-				d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_sigmoid_ = kg_sigmoid(kg_from_bf16(x_[p_]));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (x_sigmoid_ * (1.0f - x_sigmoid_)));
 		}
 	}
 }

@@ -112,22 +112,18 @@ kernel void kg_dd4f7221_swiglu_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
 			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = a_[p_];
-				y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = a_[p_];
+			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 		}
 	}
 }
@@ -190,22 +186,18 @@ kernel void kg_dd4f7221_swiglu_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = float(a_[p_]);
 			y_[p_] = half((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * float(b_[p_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = float(a_[p_]);
-				y_[p_] = half((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * float(b_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = float(a_[p_]);
+			y_[p_] = half((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * float(b_[p_]));
 		}
 	}
 }
@@ -268,22 +260,18 @@ kernel void kg_dd4f7221_swiglu_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = kg_from_bf16(a_[p_]);
-				y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = kg_from_bf16(a_[p_]);
+			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	}
 }
@@ -348,11 +336,11 @@ kernel void kg_dd4f7221_swiglu_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = d_y_[p_];
@@ -364,20 +352,16 @@ kernel void kg_dd4f7221_swiglu_grad_f32(
 			d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = a_[p_];
-				const bool t_ = a_2_ > 200.0f;
-				const float d_y_2_ = d_y_[p_];
-				const float t_2_ = d_y_2_ * b_[p_];
-				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_sigmoid(a_2_);
-				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_[p_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
-				d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = a_[p_];
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = d_y_[p_];
+			const float t_2_ = d_y_2_ * b_[p_];
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+			d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 		}
 	}
 }
@@ -462,11 +446,11 @@ kernel void kg_dd4f7221_swiglu_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = float(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = float(d_y_[p_]);
@@ -478,20 +462,16 @@ kernel void kg_dd4f7221_swiglu_grad_f16(
 			d_b_[p_] = half(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = float(a_[p_]);
-				const bool t_ = a_2_ > 200.0f;
-				const float d_y_2_ = float(d_y_[p_]);
-				const float t_2_ = d_y_2_ * float(b_[p_]);
-				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_sigmoid(a_2_);
-				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
-				d_b_[p_] = half(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = float(a_[p_]);
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = float(d_y_[p_]);
+			const float t_2_ = d_y_2_ * float(b_[p_]);
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_b_[p_] = half(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
 }
@@ -576,11 +556,11 @@ kernel void kg_dd4f7221_swiglu_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
@@ -592,20 +572,16 @@ kernel void kg_dd4f7221_swiglu_grad_bf16(
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = kg_from_bf16(a_[p_]);
-				const bool t_ = a_2_ > 200.0f;
-				const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-				const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
-				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_sigmoid(a_2_);
-				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
-				d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = kg_from_bf16(a_[p_]);
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
 }

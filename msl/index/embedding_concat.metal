@@ -132,11 +132,11 @@ kernel void kg_dd4f7221_embedding_concat_f32(
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -148,20 +148,16 @@ kernel void kg_dd4f7221_embedding_concat_f32(
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int n_2_ = at_2_ / size_L_;
-				const int ids_value_ = ids_[n_2_ * size_L_ + l_];
-				if (ids_value_ < 0 || ids_value_ >= size_V_) {
-					kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
-				}
-				y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -260,11 +256,11 @@ kernel void kg_dd4f7221_embedding_concat_f16(
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -276,20 +272,16 @@ kernel void kg_dd4f7221_embedding_concat_f16(
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int n_2_ = at_2_ / size_L_;
-				const int ids_value_ = ids_[n_2_ * size_L_ + l_];
-				if (ids_value_ < 0 || ids_value_ >= size_V_) {
-					kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
-				}
-				y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -388,11 +380,11 @@ kernel void kg_dd4f7221_embedding_concat_bf16(
 	const int size_N_ = int(args.size_N_);
 	const int n_ = size_N_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -404,20 +396,16 @@ kernel void kg_dd4f7221_embedding_concat_bf16(
 			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int n_2_ = at_2_ / size_L_;
-				const int ids_value_ = ids_[n_2_ * size_L_ + l_];
-				if (ids_value_ < 0 || ids_value_ >= size_V_) {
-					kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
-				}
-				y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int n_2_ = at_2_ / size_L_;
+			const int ids_value_ = ids_[n_2_ * size_L_ + l_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_ * size_L_ + l_, ids_value_, size_V_);
 			}
+			y_[(n_2_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -597,24 +585,20 @@ kernel void kg_dd4f7221_embedding_concat_grad_f16_2(
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int v_ = at_ / size_D_;
-				d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = half(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
 }
@@ -722,24 +706,20 @@ kernel void kg_dd4f7221_embedding_concat_grad_bf16_2(
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_V_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int v_ = at_ / size_D_;
-				d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
 }

@@ -89,14 +89,14 @@ kernel void kg_dd4f7221_im2col_f32(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
+			const int at_4_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
 			const int c_ = at_5_ % size_C_;
@@ -109,18 +109,14 @@ kernel void kg_dd4f7221_im2col_f32(
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
-			if (at_4_ < n_) {
-				const int k_ = at_4_ % size_K_;
-				const int at_5_ = at_4_ / size_K_;
-				const int c_ = at_5_ % size_C_;
-				const int at_6_ = at_5_ / size_C_;
-				const int lout_ = at_6_ % size_Lout_;
-				const int b_ = at_6_ / size_Lout_;
-				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
-			}
+		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
 		}
 	}
 }
@@ -153,14 +149,14 @@ kernel void kg_dd4f7221_im2col_f16(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
+			const int at_4_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
 			const int c_ = at_5_ % size_C_;
@@ -173,18 +169,14 @@ kernel void kg_dd4f7221_im2col_f16(
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
-			if (at_4_ < n_) {
-				const int k_ = at_4_ % size_K_;
-				const int at_5_ = at_4_ / size_K_;
-				const int c_ = at_5_ % size_C_;
-				const int at_6_ = at_5_ / size_C_;
-				const int lout_ = at_6_ % size_Lout_;
-				const int b_ = at_6_ / size_Lout_;
-				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = half(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? float(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
-			}
+		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = half(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? float(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	}
 }
@@ -217,14 +209,14 @@ kernel void kg_dd4f7221_im2col_bf16(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
+			const int at_4_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
 			const int c_ = at_5_ % size_C_;
@@ -237,18 +229,14 @@ kernel void kg_dd4f7221_im2col_bf16(
 		const int at_ = args.stride_;
 		const int at_2_ = args.dilation_;
 		const int at_3_ = args.pad_left_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
-			if (at_4_ < n_) {
-				const int k_ = at_4_ % size_K_;
-				const int at_5_ = at_4_ / size_K_;
-				const int c_ = at_5_ % size_C_;
-				const int at_6_ = at_5_ / size_C_;
-				const int lout_ = at_6_ % size_Lout_;
-				const int b_ = at_6_ / size_Lout_;
-				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
-			}
+		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	}
 }
@@ -265,7 +253,7 @@ struct kg_dd4f7221_col2im_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_col2im_f32(
 		device const float *d_cols_ [[buffer(0)]],
 		device float *d_x_ [[buffer(1)]],
@@ -274,8 +262,9 @@ kernel void kg_dd4f7221_col2im_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_x_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_x_reduced_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int size_C_ = int(args.size_C_);
 	const int size_L_ = int(args.size_L_);
@@ -287,19 +276,24 @@ kernel void kg_dd4f7221_col2im_f32(
 	const int b_ = at_2_ / size_L_;
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
 	const int at_3_ = l_ + args.pad_left_;
 	const int at_4_ = args.dilation_;
 	const int at_5_ = args.stride_;
 	const int at_6_ = b_ * size_Lout_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const int at_7_ = at_3_ - at_4_ * k_;
-			const int at_8_ = kg_floor_div(at_7_, at_5_);
-			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_);
+			if (k_ < size_K_) {
+				const int at_7_ = at_3_ - at_4_ * k_;
+				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+				}
 			}
 		}
 		d_x_reduced_thread_ += d_x_reduced_run_;
@@ -310,8 +304,7 @@ kernel void kg_dd4f7221_col2im_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_x_reduced_ += d_x_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -331,7 +324,7 @@ struct kg_dd4f7221_col2im_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_col2im_f16(
 		device const half *d_cols_ [[buffer(0)]],
 		device half *d_x_ [[buffer(1)]],
@@ -340,8 +333,9 @@ kernel void kg_dd4f7221_col2im_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_x_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_x_reduced_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int size_C_ = int(args.size_C_);
 	const int size_L_ = int(args.size_L_);
@@ -353,19 +347,24 @@ kernel void kg_dd4f7221_col2im_f16(
 	const int b_ = at_2_ / size_L_;
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
 	const int at_3_ = l_ + args.pad_left_;
 	const int at_4_ = args.dilation_;
 	const int at_5_ = args.stride_;
 	const int at_6_ = b_ * size_Lout_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const int at_7_ = at_3_ - at_4_ * k_;
-			const int at_8_ = kg_floor_div(at_7_, at_5_);
-			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? float(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_);
+			if (k_ < size_K_) {
+				const int at_7_ = at_3_ - at_4_ * k_;
+				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? float(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+				}
 			}
 		}
 		d_x_reduced_thread_ += d_x_reduced_run_;
@@ -376,8 +375,7 @@ kernel void kg_dd4f7221_col2im_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_x_reduced_ += d_x_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -397,7 +395,7 @@ struct kg_dd4f7221_col2im_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_col2im_bf16(
 		device const ushort *d_cols_ [[buffer(0)]],
 		device ushort *d_x_ [[buffer(1)]],
@@ -406,8 +404,9 @@ kernel void kg_dd4f7221_col2im_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_x_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_x_reduced_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int size_C_ = int(args.size_C_);
 	const int size_L_ = int(args.size_L_);
@@ -419,19 +418,24 @@ kernel void kg_dd4f7221_col2im_bf16(
 	const int b_ = at_2_ / size_L_;
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
 	const int at_3_ = l_ + args.pad_left_;
 	const int at_4_ = args.dilation_;
 	const int at_5_ = args.stride_;
 	const int at_6_ = b_ * size_Lout_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const int at_7_ = at_3_ - at_4_ * k_;
-			const int at_8_ = kg_floor_div(at_7_, at_5_);
-			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_);
+			if (k_ < size_K_) {
+				const int at_7_ = at_3_ - at_4_ * k_;
+				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+				}
 			}
 		}
 		d_x_reduced_thread_ += d_x_reduced_run_;
@@ -442,8 +446,7 @@ kernel void kg_dd4f7221_col2im_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_x_reduced_ += d_x_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {

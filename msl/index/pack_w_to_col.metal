@@ -112,11 +112,11 @@ kernel void kg_dd4f7221_pack_w_to_col_f32(
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
 			const int c_ = at_2_ % size_C_;
@@ -124,16 +124,12 @@ kernel void kg_dd4f7221_pack_w_to_col_f32(
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int k_ = at_ % size_K_;
-				const int at_2_ = at_ / size_K_;
-				const int c_ = at_2_ % size_C_;
-				const int cout_ = at_2_ / size_C_;
-				cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = W_[(cout_ * size_C_ + c_) * size_K_ + k_];
 		}
 	}
 }
@@ -204,11 +200,11 @@ kernel void kg_dd4f7221_pack_w_to_col_f16(
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
 			const int c_ = at_2_ % size_C_;
@@ -216,16 +212,12 @@ kernel void kg_dd4f7221_pack_w_to_col_f16(
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int k_ = at_ % size_K_;
-				const int at_2_ = at_ / size_K_;
-				const int c_ = at_2_ % size_C_;
-				const int cout_ = at_2_ / size_C_;
-				cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = half(float(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
 }
@@ -296,11 +288,11 @@ kernel void kg_dd4f7221_pack_w_to_col_bf16(
 	const int size_Cout_ = int(args.size_Cout_);
 	const int n_ = size_Cout_ * size_C_ * size_K_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_ % size_K_;
 			const int at_2_ = at_ / size_K_;
 			const int c_ = at_2_ % size_C_;
@@ -308,16 +300,12 @@ kernel void kg_dd4f7221_pack_w_to_col_bf16(
 			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int k_ = at_ % size_K_;
-				const int at_2_ = at_ / size_K_;
-				const int c_ = at_2_ % size_C_;
-				const int cout_ = at_2_ / size_C_;
-				cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int k_ = at_ % size_K_;
+			const int at_2_ = at_ / size_K_;
+			const int c_ = at_2_ % size_C_;
+			const int cout_ = at_2_ / size_C_;
+			cols_[(cout_ * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(kg_from_bf16(W_[(cout_ * size_C_ + c_) * size_K_ + k_]));
 		}
 	}
 }

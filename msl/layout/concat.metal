@@ -56,24 +56,20 @@ kernel void kg_dd4f7221_concat_1_f32(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f;
 		}
 	}
 }
@@ -98,24 +94,20 @@ kernel void kg_dd4f7221_concat_1_f16(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = half(d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -140,24 +132,20 @@ kernel void kg_dd4f7221_concat_1_bf16(
 	const int size_D_1_ = int(args.size_D_1_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -185,24 +173,20 @@ kernel void kg_dd4f7221_concat_2_f32(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? x_2_[r_ * size_D_2_ + (d_ - size_D_1_)] : 0.0f;
 		}
 	}
 }
@@ -230,24 +214,20 @@ kernel void kg_dd4f7221_concat_2_f16(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	}
 }
@@ -275,24 +255,20 @@ kernel void kg_dd4f7221_concat_2_bf16(
 	const int size_D_2_ = int(args.size_D_2_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : d_ - size_D_1_ >= 0 && d_ - size_D_1_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + (d_ - size_D_1_)]) : 0.0f);
 		}
 	}
 }
@@ -323,26 +299,22 @@ kernel void kg_dd4f7221_concat_3_f32(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)] : 0.0f;
 		}
 	}
 }
@@ -373,26 +345,22 @@ kernel void kg_dd4f7221_concat_3_f16(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	}
 }
@@ -423,26 +391,22 @@ kernel void kg_dd4f7221_concat_3_bf16(
 	const int size_D_3_ = int(args.size_D_3_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_2_ - size_D_2_ >= 0 && at_2_ - size_D_2_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + (at_2_ - size_D_2_)]) : 0.0f);
 		}
 	}
 }
@@ -476,11 +440,11 @@ kernel void kg_dd4f7221_concat_4_f32(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -488,16 +452,12 @@ kernel void kg_dd4f7221_concat_4_f32(
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)] : 0.0f;
 		}
 	}
 }
@@ -531,11 +491,11 @@ kernel void kg_dd4f7221_concat_4_f16(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -543,16 +503,12 @@ kernel void kg_dd4f7221_concat_4_f16(
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	}
 }
@@ -586,11 +542,11 @@ kernel void kg_dd4f7221_concat_4_bf16(
 	const int size_D_4_ = int(args.size_D_4_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -598,16 +554,12 @@ kernel void kg_dd4f7221_concat_4_bf16(
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_3_ - size_D_3_ >= 0 && at_3_ - size_D_3_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + (at_3_ - size_D_3_)]) : 0.0f);
 		}
 	}
 }
@@ -644,11 +596,11 @@ kernel void kg_dd4f7221_concat_5_f32(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -657,17 +609,13 @@ kernel void kg_dd4f7221_concat_5_f32(
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)] : 0.0f;
 		}
 	}
 }
@@ -704,11 +652,11 @@ kernel void kg_dd4f7221_concat_5_f16(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -717,17 +665,13 @@ kernel void kg_dd4f7221_concat_5_f16(
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	}
 }
@@ -764,11 +708,11 @@ kernel void kg_dd4f7221_concat_5_bf16(
 	const int size_D_5_ = int(args.size_D_5_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -777,17 +721,13 @@ kernel void kg_dd4f7221_concat_5_bf16(
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_4_ - size_D_4_ >= 0 && at_4_ - size_D_4_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + (at_4_ - size_D_4_)]) : 0.0f);
 		}
 	}
 }
@@ -827,11 +767,11 @@ kernel void kg_dd4f7221_concat_6_f32(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -841,18 +781,14 @@ kernel void kg_dd4f7221_concat_6_f32(
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)] : 0.0f;
 		}
 	}
 }
@@ -892,11 +828,11 @@ kernel void kg_dd4f7221_concat_6_f16(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -906,18 +842,14 @@ kernel void kg_dd4f7221_concat_6_f16(
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	}
 }
@@ -957,11 +889,11 @@ kernel void kg_dd4f7221_concat_6_bf16(
 	const int size_D_6_ = int(args.size_D_6_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -971,18 +903,14 @@ kernel void kg_dd4f7221_concat_6_bf16(
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_5_ - size_D_5_ >= 0 && at_5_ - size_D_5_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + (at_5_ - size_D_5_)]) : 0.0f);
 		}
 	}
 }
@@ -1025,11 +953,11 @@ kernel void kg_dd4f7221_concat_7_f32(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -1040,19 +968,15 @@ kernel void kg_dd4f7221_concat_7_f32(
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				const int at_6_ = at_5_ - size_D_5_;
-				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)] : 0.0f;
 		}
 	}
 }
@@ -1095,11 +1019,11 @@ kernel void kg_dd4f7221_concat_7_f16(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -1110,19 +1034,15 @@ kernel void kg_dd4f7221_concat_7_f16(
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				const int at_6_ = at_5_ - size_D_5_;
-				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	}
 }
@@ -1165,11 +1085,11 @@ kernel void kg_dd4f7221_concat_7_bf16(
 	const int size_D_7_ = int(args.size_D_7_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -1180,19 +1100,15 @@ kernel void kg_dd4f7221_concat_7_bf16(
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				const int at_6_ = at_5_ - size_D_5_;
-				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_6_ - size_D_6_ >= 0 && at_6_ - size_D_6_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + (at_6_ - size_D_6_)]) : 0.0f);
 		}
 	}
 }
@@ -1238,11 +1154,11 @@ kernel void kg_dd4f7221_concat_8_f32(
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -1254,20 +1170,16 @@ kernel void kg_dd4f7221_concat_8_f32(
 			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				const int at_6_ = at_5_ - size_D_5_;
-				const int at_7_ = at_6_ - size_D_6_;
-				y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? x_1_[r_ * size_D_1_ + d_] : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? x_2_[r_ * size_D_2_ + at_2_] : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? x_3_[r_ * size_D_3_ + at_3_] : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? x_4_[r_ * size_D_4_ + at_4_] : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? x_5_[r_ * size_D_5_ + at_5_] : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? x_6_[r_ * size_D_6_ + at_6_] : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? x_7_[r_ * size_D_7_ + at_7_] : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)] : 0.0f;
 		}
 	}
 }
@@ -1313,11 +1225,11 @@ kernel void kg_dd4f7221_concat_8_f16(
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -1329,20 +1241,16 @@ kernel void kg_dd4f7221_concat_8_f16(
 			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				const int at_6_ = at_5_ - size_D_5_;
-				const int at_7_ = at_6_ - size_D_6_;
-				y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = half(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? float(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? float(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? float(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? float(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? float(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? float(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? float(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? float(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	}
 }
@@ -1388,11 +1296,11 @@ kernel void kg_dd4f7221_concat_8_bf16(
 	const int size_D_8_ = int(args.size_D_8_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			const int at_2_ = d_ - size_D_1_;
@@ -1404,20 +1312,16 @@ kernel void kg_dd4f7221_concat_8_bf16(
 			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				const int at_2_ = d_ - size_D_1_;
-				const int at_3_ = at_2_ - size_D_2_;
-				const int at_4_ = at_3_ - size_D_3_;
-				const int at_5_ = at_4_ - size_D_4_;
-				const int at_6_ = at_5_ - size_D_5_;
-				const int at_7_ = at_6_ - size_D_6_;
-				y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			const int at_2_ = d_ - size_D_1_;
+			const int at_3_ = at_2_ - size_D_2_;
+			const int at_4_ = at_3_ - size_D_3_;
+			const int at_5_ = at_4_ - size_D_4_;
+			const int at_6_ = at_5_ - size_D_5_;
+			const int at_7_ = at_6_ - size_D_6_;
+			y_[r_ * size_D_ + d_] = kg_to_bf16(d_ < size_D_1_ ? (d_ >= 0 && d_ < size_D_1_ ? kg_from_bf16(x_1_[r_ * size_D_1_ + d_]) : 0.0f) : at_2_ < size_D_2_ ? (at_2_ >= 0 && at_2_ < size_D_2_ ? kg_from_bf16(x_2_[r_ * size_D_2_ + at_2_]) : 0.0f) : at_3_ < size_D_3_ ? (at_3_ >= 0 && at_3_ < size_D_3_ ? kg_from_bf16(x_3_[r_ * size_D_3_ + at_3_]) : 0.0f) : at_4_ < size_D_4_ ? (at_4_ >= 0 && at_4_ < size_D_4_ ? kg_from_bf16(x_4_[r_ * size_D_4_ + at_4_]) : 0.0f) : at_5_ < size_D_5_ ? (at_5_ >= 0 && at_5_ < size_D_5_ ? kg_from_bf16(x_5_[r_ * size_D_5_ + at_5_]) : 0.0f) : at_6_ < size_D_6_ ? (at_6_ >= 0 && at_6_ < size_D_6_ ? kg_from_bf16(x_6_[r_ * size_D_6_ + at_6_]) : 0.0f) : at_7_ < size_D_7_ ? (at_7_ >= 0 && at_7_ < size_D_7_ ? kg_from_bf16(x_7_[r_ * size_D_7_ + at_7_]) : 0.0f) : at_7_ - size_D_7_ >= 0 && at_7_ - size_D_7_ < size_D_8_ ? kg_from_bf16(x_8_[r_ * size_D_8_ + (at_7_ - size_D_7_)]) : 0.0f);
 		}
 	}
 }
@@ -1444,24 +1348,20 @@ kernel void kg_dd4f7221_concat_grad_2_f32_2(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_2_ = at_ % size_D_2_;
-				const int r_ = at_ / size_D_2_;
-				d_x_2_[r_ * size_D_2_ + d_2_] = d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_2_ + size_D_1_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_2_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_2_] = d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? d_y_[r_ * size_D_ + (d_2_ + size_D_1_)] : 0.0f;
 		}
 	}
 }
@@ -1488,24 +1388,20 @@ kernel void kg_dd4f7221_concat_grad_2_f16_2(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = half(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_2_ = at_ % size_D_2_;
-				const int r_ = at_ / size_D_2_;
-				d_x_2_[r_ * size_D_2_ + d_2_] = half(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_2_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_2_] = half(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
 		}
 	}
 }
@@ -1532,24 +1428,20 @@ kernel void kg_dd4f7221_concat_grad_2_bf16_2(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_2_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_2_;
 			const int r_ = at_ / size_D_2_;
 			d_x_2_[r_ * size_D_2_ + d_] = kg_to_bf16(d_ + size_D_1_ >= 0 && d_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_2_ = at_ % size_D_2_;
-				const int r_ = at_ / size_D_2_;
-				d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_2_ = at_ % size_D_2_;
+			const int r_ = at_ / size_D_2_;
+			d_x_2_[r_ * size_D_2_ + d_2_] = kg_to_bf16(d_2_ + size_D_1_ >= 0 && d_2_ + size_D_1_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_2_ + size_D_1_)]) : 0.0f);
 		}
 	}
 }
@@ -1578,24 +1470,20 @@ kernel void kg_dd4f7221_concat_grad_3_f32_3(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_3_ = at_ % size_D_3_;
-				const int r_ = at_ / size_D_3_;
-				d_x_3_[r_ * size_D_3_ + d_3_] = d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_3_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_3_] = d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)] : 0.0f;
 		}
 	}
 }
@@ -1624,24 +1512,20 @@ kernel void kg_dd4f7221_concat_grad_3_f16_3(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = half(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_3_ = at_ % size_D_3_;
-				const int r_ = at_ / size_D_3_;
-				d_x_3_[r_ * size_D_3_ + d_3_] = half(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_3_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_3_] = half(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	}
 }
@@ -1670,24 +1554,20 @@ kernel void kg_dd4f7221_concat_grad_3_bf16_3(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_3_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_3_;
 			const int r_ = at_ / size_D_3_;
 			d_x_3_[r_ * size_D_3_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ >= 0 && d_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_3_ = at_ % size_D_3_;
-				const int r_ = at_ / size_D_3_;
-				d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_3_ = at_ % size_D_3_;
+			const int r_ = at_ / size_D_3_;
+			d_x_3_[r_ * size_D_3_ + d_3_] = kg_to_bf16(d_3_ + size_D_1_ + size_D_2_ >= 0 && d_3_ + size_D_1_ + size_D_2_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_3_ + size_D_1_ + size_D_2_)]) : 0.0f);
 		}
 	}
 }
@@ -1718,24 +1598,20 @@ kernel void kg_dd4f7221_concat_grad_4_f32_4(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_4_ = at_ % size_D_4_;
-				const int r_ = at_ / size_D_4_;
-				d_x_4_[r_ * size_D_4_ + d_4_] = d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_4_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_4_] = d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)] : 0.0f;
 		}
 	}
 }
@@ -1766,24 +1642,20 @@ kernel void kg_dd4f7221_concat_grad_4_f16_4(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_4_ = at_ % size_D_4_;
-				const int r_ = at_ / size_D_4_;
-				d_x_4_[r_ * size_D_4_ + d_4_] = half(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_4_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_4_] = half(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	}
 }
@@ -1814,24 +1686,20 @@ kernel void kg_dd4f7221_concat_grad_4_bf16_4(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_4_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_4_;
 			const int r_ = at_ / size_D_4_;
 			d_x_4_[r_ * size_D_4_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_4_ = at_ % size_D_4_;
-				const int r_ = at_ / size_D_4_;
-				d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_4_ = at_ % size_D_4_;
+			const int r_ = at_ / size_D_4_;
+			d_x_4_[r_ * size_D_4_ + d_4_] = kg_to_bf16(d_4_ + size_D_1_ + size_D_2_ + size_D_3_ >= 0 && d_4_ + size_D_1_ + size_D_2_ + size_D_3_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_4_ + size_D_1_ + size_D_2_ + size_D_3_)]) : 0.0f);
 		}
 	}
 }
@@ -1864,24 +1732,20 @@ kernel void kg_dd4f7221_concat_grad_5_f32_5(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_5_ = at_ % size_D_5_;
-				const int r_ = at_ / size_D_5_;
-				d_x_5_[r_ * size_D_5_ + d_5_] = d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_5_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_5_] = d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)] : 0.0f;
 		}
 	}
 }
@@ -1914,24 +1778,20 @@ kernel void kg_dd4f7221_concat_grad_5_f16_5(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_5_ = at_ % size_D_5_;
-				const int r_ = at_ / size_D_5_;
-				d_x_5_[r_ * size_D_5_ + d_5_] = half(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_5_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_5_] = half(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	}
 }
@@ -1964,24 +1824,20 @@ kernel void kg_dd4f7221_concat_grad_5_bf16_5(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_5_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_5_;
 			const int r_ = at_ / size_D_5_;
 			d_x_5_[r_ * size_D_5_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_5_ = at_ % size_D_5_;
-				const int r_ = at_ / size_D_5_;
-				d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_5_ = at_ % size_D_5_;
+			const int r_ = at_ / size_D_5_;
+			d_x_5_[r_ * size_D_5_ + d_5_] = kg_to_bf16(d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ >= 0 && d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_5_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_)]) : 0.0f);
 		}
 	}
 }
@@ -2016,24 +1872,20 @@ kernel void kg_dd4f7221_concat_grad_6_f32_6(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_6_ = at_ % size_D_6_;
-				const int r_ = at_ / size_D_6_;
-				d_x_6_[r_ * size_D_6_ + d_6_] = d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_6_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_6_] = d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)] : 0.0f;
 		}
 	}
 }
@@ -2068,24 +1920,20 @@ kernel void kg_dd4f7221_concat_grad_6_f16_6(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_6_ = at_ % size_D_6_;
-				const int r_ = at_ / size_D_6_;
-				d_x_6_[r_ * size_D_6_ + d_6_] = half(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_6_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_6_] = half(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	}
 }
@@ -2120,24 +1968,20 @@ kernel void kg_dd4f7221_concat_grad_6_bf16_6(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_6_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_6_;
 			const int r_ = at_ / size_D_6_;
 			d_x_6_[r_ * size_D_6_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_6_ = at_ % size_D_6_;
-				const int r_ = at_ / size_D_6_;
-				d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_6_ = at_ % size_D_6_;
+			const int r_ = at_ / size_D_6_;
+			d_x_6_[r_ * size_D_6_ + d_6_] = kg_to_bf16(d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ >= 0 && d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_6_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_)]) : 0.0f);
 		}
 	}
 }
@@ -2174,24 +2018,20 @@ kernel void kg_dd4f7221_concat_grad_7_f32_7(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_7_ = at_ % size_D_7_;
-				const int r_ = at_ / size_D_7_;
-				d_x_7_[r_ * size_D_7_ + d_7_] = d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_7_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_7_] = d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)] : 0.0f;
 		}
 	}
 }
@@ -2228,24 +2068,20 @@ kernel void kg_dd4f7221_concat_grad_7_f16_7(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_7_ = at_ % size_D_7_;
-				const int r_ = at_ / size_D_7_;
-				d_x_7_[r_ * size_D_7_ + d_7_] = half(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_7_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_7_] = half(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	}
 }
@@ -2282,24 +2118,20 @@ kernel void kg_dd4f7221_concat_grad_7_bf16_7(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_7_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_7_;
 			const int r_ = at_ / size_D_7_;
 			d_x_7_[r_ * size_D_7_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_7_ = at_ % size_D_7_;
-				const int r_ = at_ / size_D_7_;
-				d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_7_ = at_ % size_D_7_;
+			const int r_ = at_ / size_D_7_;
+			d_x_7_[r_ * size_D_7_ + d_7_] = kg_to_bf16(d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ >= 0 && d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_7_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_)]) : 0.0f);
 		}
 	}
 }
@@ -2338,24 +2170,20 @@ kernel void kg_dd4f7221_concat_grad_8_f32_8(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_8_ = at_ % size_D_8_;
-				const int r_ = at_ / size_D_8_;
-				d_x_8_[r_ * size_D_8_ + d_8_] = d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_8_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_8_] = d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)] : 0.0f;
 		}
 	}
 }
@@ -2394,24 +2222,20 @@ kernel void kg_dd4f7221_concat_grad_8_f16_8(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = half(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_8_ = at_ % size_D_8_;
-				const int r_ = at_ / size_D_8_;
-				d_x_8_[r_ * size_D_8_ + d_8_] = half(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_8_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_8_] = half(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? float(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	}
 }
@@ -2450,24 +2274,20 @@ kernel void kg_dd4f7221_concat_grad_8_bf16_8(
 	const int size_D_ = int(args.size_D_);
 	const int n_ = size_R_ * size_D_8_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_8_;
 			const int r_ = at_ / size_D_8_;
 			d_x_8_[r_ * size_D_8_ + d_] = kg_to_bf16(d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_8_ = at_ % size_D_8_;
-				const int r_ = at_ / size_D_8_;
-				d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_8_ = at_ % size_D_8_;
+			const int r_ = at_ / size_D_8_;
+			d_x_8_[r_ * size_D_8_ + d_8_] = kg_to_bf16(d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ >= 0 && d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_ < size_D_ ? kg_from_bf16(d_y_[r_ * size_D_ + (d_8_ + size_D_1_ + size_D_2_ + size_D_3_ + size_D_4_ + size_D_5_ + size_D_6_ + size_D_7_)]) : 0.0f);
 		}
 	}
 }

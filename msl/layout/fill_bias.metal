@@ -114,24 +114,20 @@ kernel void kg_dd4f7221_fill_bias_f32(
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = b_[n_2_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int m_ = at_ / size_N_;
-				y_[m_ * size_N_ + n_2_] = b_[n_2_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = b_[n_2_];
 		}
 	}
 }
@@ -199,24 +195,20 @@ kernel void kg_dd4f7221_fill_bias_f16(
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = half(float(b_[n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int m_ = at_ / size_N_;
-				y_[m_ * size_N_ + n_2_] = half(float(b_[n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = half(float(b_[n_2_]));
 		}
 	}
 }
@@ -284,24 +276,20 @@ kernel void kg_dd4f7221_fill_bias_bf16(
 	const int size_M_ = int(args.size_M_);
 	const int n_ = size_M_ * size_N_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int m_ = at_ / size_N_;
-				y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
 		}
 	}
 }
@@ -357,27 +345,48 @@ struct kg_dd4f7221_fill_bias_grad_f32_1_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_fill_bias_grad_f32_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -414,10 +423,10 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -518,27 +527,48 @@ struct kg_dd4f7221_fill_bias_grad_f16_1_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_fill_bias_grad_f16_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -575,10 +605,10 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -679,27 +709,48 @@ struct kg_dd4f7221_fill_bias_grad_bf16_1_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_fill_bias_grad_bf16_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -736,10 +787,10 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}

@@ -115,14 +115,14 @@ kernel void kg_dd4f7221_pad_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
+			const int at_3_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
 			const int n_2_ = at_4_ % size_N_;
@@ -133,16 +133,12 @@ kernel void kg_dd4f7221_pad_f32(
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
-			if (at_3_ < n_) {
-				const int d_ = at_3_ % size_D_;
-				const int at_4_ = at_3_ / size_D_;
-				const int n_2_ = at_4_ % size_N_;
-				const int r_ = at_4_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
-			}
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
 		}
 	}
 }
@@ -242,14 +238,14 @@ kernel void kg_dd4f7221_pad_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
+			const int at_3_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
 			const int n_2_ = at_4_ % size_N_;
@@ -260,16 +256,12 @@ kernel void kg_dd4f7221_pad_f16(
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
-			if (at_3_ < n_) {
-				const int d_ = at_3_ % size_D_;
-				const int at_4_ = at_3_ / size_D_;
-				const int n_2_ = at_4_ % size_N_;
-				const int r_ = at_4_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
-			}
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
 		}
 	}
 }
@@ -369,14 +361,14 @@ kernel void kg_dd4f7221_pad_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
+			const int at_3_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
 			const int n_2_ = at_4_ % size_N_;
@@ -387,16 +379,12 @@ kernel void kg_dd4f7221_pad_bf16(
 		const int at_ = args.before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args.value_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
-			if (at_3_ < n_) {
-				const int d_ = at_3_ % size_D_;
-				const int at_4_ = at_3_ / size_D_;
-				const int n_2_ = at_4_ % size_N_;
-				const int r_ = at_4_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
-			}
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
 		}
 	}
 }
@@ -496,12 +484,12 @@ kernel void kg_dd4f7221_pad_grad_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args.before_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -510,16 +498,12 @@ kernel void kg_dd4f7221_pad_grad_f32(
 		}
 	} else {
 		const int at_ = args.before_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -614,12 +598,12 @@ kernel void kg_dd4f7221_pad_grad_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.before_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -628,16 +612,12 @@ kernel void kg_dd4f7221_pad_grad_f16(
 		}
 	} else {
 		const int at_ = args.before_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(l_ + at_ >= 0 && l_ + at_ < size_N_ ? float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(l_ + at_ >= 0 && l_ + at_ < size_N_ ? float(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -732,12 +712,12 @@ kernel void kg_dd4f7221_pad_grad_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.before_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -746,16 +726,12 @@ kernel void kg_dd4f7221_pad_grad_bf16(
 		}
 	} else {
 		const int at_ = args.before_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

@@ -115,12 +115,12 @@ kernel void kg_dd4f7221_slice_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int n_2_ = at_3_ % size_N_;
@@ -129,16 +129,12 @@ kernel void kg_dd4f7221_slice_f32(
 		}
 	} else {
 		const int at_ = args.start_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int n_2_ = at_3_ % size_N_;
-				const int r_ = at_3_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -233,12 +229,12 @@ kernel void kg_dd4f7221_slice_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int n_2_ = at_3_ % size_N_;
@@ -247,16 +243,12 @@ kernel void kg_dd4f7221_slice_f16(
 		}
 	} else {
 		const int at_ = args.start_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int n_2_ = at_3_ % size_N_;
-				const int r_ = at_3_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = half(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? float(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -351,12 +343,12 @@ kernel void kg_dd4f7221_slice_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int n_2_ = at_3_ % size_N_;
@@ -365,16 +357,12 @@ kernel void kg_dd4f7221_slice_bf16(
 		}
 	} else {
 		const int at_ = args.start_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int n_2_ = at_3_ % size_N_;
-				const int r_ = at_3_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int n_2_ = at_3_ % size_N_;
+			const int r_ = at_3_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ + at_ >= 0 && n_2_ + at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -469,12 +457,12 @@ kernel void kg_dd4f7221_slice_grad_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -484,17 +472,13 @@ kernel void kg_dd4f7221_slice_grad_f32(
 		}
 	} else {
 		const int at_ = args.start_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				const int at_4_ = l_ - at_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_] : 0.0f) : 0.0f;
 		}
 	}
 }
@@ -591,12 +575,12 @@ kernel void kg_dd4f7221_slice_grad_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -606,17 +590,13 @@ kernel void kg_dd4f7221_slice_grad_f16(
 		}
 	} else {
 		const int at_ = args.start_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				const int at_4_ = l_ - at_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = half(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? float(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
 }
@@ -713,12 +693,12 @@ kernel void kg_dd4f7221_slice_grad_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.start_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -728,17 +708,13 @@ kernel void kg_dd4f7221_slice_grad_bf16(
 		}
 	} else {
 		const int at_ = args.start_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				const int at_4_ = l_ - at_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			const int at_4_ = l_ - at_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(at_4_ >= 0 && at_4_ < size_N_ ? (at_4_ >= 0 && at_4_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + at_4_) * size_D_ + d_]) : 0.0f) : 0.0f);
 		}
 	}
 }

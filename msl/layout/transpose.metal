@@ -55,11 +55,11 @@ kernel void kg_dd4f7221_transpose_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
 			const int n_2_ = at_2_ % size_N_;
@@ -67,16 +67,12 @@ kernel void kg_dd4f7221_transpose_f32(
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int m_ = at_ % size_M_;
-				const int at_2_ = at_ / size_M_;
-				const int n_2_ = at_2_ % size_N_;
-				const int r_ = at_2_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
 }
@@ -101,11 +97,11 @@ kernel void kg_dd4f7221_transpose_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
 			const int n_2_ = at_2_ % size_N_;
@@ -113,16 +109,12 @@ kernel void kg_dd4f7221_transpose_f16(
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = half(float(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int m_ = at_ % size_M_;
-				const int at_2_ = at_ / size_M_;
-				const int n_2_ = at_2_ % size_N_;
-				const int r_ = at_2_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = half(float(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = half(float(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
 }
@@ -147,11 +139,11 @@ kernel void kg_dd4f7221_transpose_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
 			const int n_2_ = at_2_ % size_N_;
@@ -159,16 +151,12 @@ kernel void kg_dd4f7221_transpose_bf16(
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int m_ = at_ % size_M_;
-				const int at_2_ = at_ / size_M_;
-				const int n_2_ = at_2_ % size_N_;
-				const int r_ = at_2_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
 }

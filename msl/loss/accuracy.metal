@@ -89,7 +89,7 @@ struct kg_dd4f7221_accuracy_f32_1_args {
 	long size_V_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_accuracy_f32_1(
 		device const float *logits_ [[buffer(0)]],
 		device int *guess_ [[buffer(1)]],
@@ -98,21 +98,33 @@ kernel void kg_dd4f7221_accuracy_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float guess_parts_[4];
-	threadgroup int guess_parts_at_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float guess_parts_[8];
+	threadgroup int guess_parts_at_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float guess_value_ = logits_[at_ + v_];
-		if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_ < guess_thread_at_)) {
-			guess_thread_ = guess_value_;
-			guess_thread_at_ = v_;
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float guess_value_ = logits_[at_ + v_2_];
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+						guess_thread_ = guess_value_;
+						guess_thread_at_ = v_2_;
+					}
+				}
+			}
 		}
 	}
 	const float guess_best_ = kg_simd_max(guess_thread_);
@@ -125,8 +137,7 @@ kernel void kg_dd4f7221_accuracy_f32_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
@@ -290,7 +301,7 @@ struct kg_dd4f7221_accuracy_f32_3_args {
 	long size_R_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_accuracy_f32_3(
 		device const int *hits_chunk_ [[buffer(0)]],
 		device const int *rows_chunk_ [[buffer(1)]],
@@ -300,17 +311,26 @@ kernel void kg_dd4f7221_accuracy_f32_3(
 		device kg_fault *fault [[buffer(5)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int hits_parts_[4];
-	threadgroup int rows_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup int hits_parts_[8];
+	threadgroup int rows_parts_[8];
 	const int size_R_chunks_ = int(args.size_R_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	int hits_thread_ = 0;
 	int rows_thread_ = 0;
-	for (int r_chunks_ = thread_; r_chunks_ < size_R_chunks_; r_chunks_ += 128) {
-		hits_thread_ += hits_chunk_[r_chunks_];
-		rows_thread_ += rows_chunk_[r_chunks_];
+	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int r_chunks_ = from_ + (i_ * threads_ + thread_);
+			if (r_chunks_ < size_R_chunks_) {
+				hits_thread_ += hits_chunk_[r_chunks_];
+				rows_thread_ += rows_chunk_[r_chunks_];
+			}
+		}
 	}
 	hits_thread_ = simd_sum(hits_thread_);
 	rows_thread_ = simd_sum(rows_thread_);
@@ -321,8 +341,7 @@ kernel void kg_dd4f7221_accuracy_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int hits_ = 0;
 	int rows_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		hits_ += hits_parts_[s_];
 		rows_ += rows_parts_[s_];
 	}
@@ -338,7 +357,7 @@ struct kg_dd4f7221_accuracy_f16_1_args {
 	long size_V_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_accuracy_f16_1(
 		device const half *logits_ [[buffer(0)]],
 		device int *guess_ [[buffer(1)]],
@@ -347,21 +366,33 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float guess_parts_[4];
-	threadgroup int guess_parts_at_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float guess_parts_[8];
+	threadgroup int guess_parts_at_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float guess_value_ = float(logits_[at_ + v_]);
-		if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_ < guess_thread_at_)) {
-			guess_thread_ = guess_value_;
-			guess_thread_at_ = v_;
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float guess_value_ = float(logits_[at_ + v_2_]);
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+						guess_thread_ = guess_value_;
+						guess_thread_at_ = v_2_;
+					}
+				}
+			}
 		}
 	}
 	const float guess_best_ = kg_simd_max(guess_thread_);
@@ -374,8 +405,7 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
@@ -478,7 +508,7 @@ struct kg_dd4f7221_accuracy_bf16_1_args {
 	long size_V_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_accuracy_bf16_1(
 		device const ushort *logits_ [[buffer(0)]],
 		device int *guess_ [[buffer(1)]],
@@ -487,21 +517,33 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float guess_parts_[4];
-	threadgroup int guess_parts_at_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float guess_parts_[8];
+	threadgroup int guess_parts_at_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float guess_value_ = kg_from_bf16(logits_[at_ + v_]);
-		if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_ < guess_thread_at_)) {
-			guess_thread_ = guess_value_;
-			guess_thread_at_ = v_;
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float guess_value_ = kg_from_bf16(logits_[at_ + v_2_]);
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+						guess_thread_ = guess_value_;
+						guess_thread_at_ = v_2_;
+					}
+				}
+			}
 		}
 	}
 	const float guess_best_ = kg_simd_max(guess_thread_);
@@ -514,8 +556,7 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {

@@ -125,7 +125,7 @@ struct kg_dd4f7221_cross_entropy_f32_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_f32(
 		device const float *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -136,19 +136,31 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
-	threadgroup float average_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = logits_[at_ + v_];
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -156,8 +168,7 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -168,19 +179,25 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = logits_[at_ + v_];
-				const float t_ = logits_2_ - base_;
-				total_run_ += precise::exp(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float logits_2_ = logits_[at_ + v_2_];
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = logits_[at_ + v_];
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -194,8 +211,7 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 		average_sum_ += average_sum_parts_[s_];
 	}
@@ -360,7 +376,7 @@ struct kg_dd4f7221_cross_entropy_f16_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_f16(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -371,19 +387,31 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
-	threadgroup float average_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = float(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = float(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -391,8 +419,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -403,19 +430,25 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = float(logits_[at_ + v_]);
-				const float t_ = logits_2_ - base_;
-				total_run_ += precise::exp(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = float(logits_[at_ + v_2_]);
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float logits_2_ = float(logits_[at_ + v_2_]);
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = float(logits_[at_ + v_]);
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -429,8 +462,7 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 		average_sum_ += average_sum_parts_[s_];
 	}
@@ -595,7 +627,7 @@ struct kg_dd4f7221_cross_entropy_bf16_args {
 	float label_smoothing_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_bf16(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -606,19 +638,31 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
-	threadgroup float average_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -626,8 +670,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -638,19 +681,25 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-				const float t_ = logits_2_ - base_;
-				total_run_ += precise::exp(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -664,8 +713,7 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 		average_sum_ += average_sum_parts_[s_];
 	}
@@ -846,7 +894,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
@@ -855,7 +903,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32(
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -875,23 +923,19 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32(
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-					kg_fault_set(fault, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_loss_2_ = d_loss_[r_];
-				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
-				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-				d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
 		}
 	}
 }
@@ -999,7 +1043,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
@@ -1008,7 +1052,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16(
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1028,23 +1072,19 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16(
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-					kg_fault_set(fault, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_loss_2_ = d_loss_[r_];
-				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
-				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-				d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }
@@ -1152,7 +1192,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
@@ -1161,7 +1201,7 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16(
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1181,23 +1221,19 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16(
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-					kg_fault_set(fault, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_loss_2_ = d_loss_[r_];
-				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
-				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }

@@ -123,7 +123,7 @@ struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		device const float *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -135,19 +135,31 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
-	threadgroup float average_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = logits_[at_ + v_];
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -155,8 +167,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -167,19 +178,25 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = logits_[at_ + v_];
-				const float t_ = logits_2_ - base_;
-				total_run_ += precise::exp(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float logits_2_ = logits_[at_ + v_2_];
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = logits_[at_ + v_];
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -193,8 +210,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -431,7 +447,7 @@ struct kg_dd4f7221_cross_entropy_mean_f32_3_args {
 	long size_R_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 		device const int *rows_chunk_ [[buffer(0)]],
 		device const float *sum_chunk_ [[buffer(1)]],
@@ -441,20 +457,29 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 		device kg_fault *fault [[buffer(5)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int rows_parts_[4];
-	threadgroup float sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup int rows_parts_[8];
+	threadgroup float sum_parts_[8];
 	const int size_R_chunks_ = int(args.size_R_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_R_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_R_chunks_);
+	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
-		for (int r_chunks_ = block_ + thread_; r_chunks_ < end_; r_chunks_ += 128) {
-			rows_thread_ += rows_chunk_[r_chunks_];
-			sum_run_ += sum_chunk_[r_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (r_chunks_ < size_R_chunks_) {
+					rows_thread_ += rows_chunk_[r_chunks_];
+					sum_run_ += sum_chunk_[r_chunks_];
+				}
+			}
 		}
 		sum_thread_ += sum_run_;
 	}
@@ -467,8 +492,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rows_ += rows_parts_[s_];
 		sum_ += sum_parts_[s_];
 	}
@@ -563,7 +587,7 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -575,19 +599,31 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
-	threadgroup float average_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = float(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = float(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -595,8 +631,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -607,19 +642,25 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = float(logits_[at_ + v_]);
-				const float t_ = logits_2_ - base_;
-				total_run_ += precise::exp(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = float(logits_[at_ + v_2_]);
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float logits_2_ = float(logits_[at_ + v_2_]);
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = float(logits_[at_ + v_]);
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -633,8 +674,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -873,7 +913,7 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -885,19 +925,31 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
-	threadgroup float average_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
+	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -905,8 +957,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -917,19 +968,25 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-				const float t_ = logits_2_ - base_;
-				total_run_ += precise::exp(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						const float t_ = logits_2_ - base_;
+						total_run_ += precise::exp(t_);
+					}
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -943,8 +1000,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -1201,7 +1257,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
@@ -1212,7 +1268,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1236,25 +1292,21 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32(
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-					kg_fault_set(fault, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-				const float d_hit_ = counted_ ? t_6_ : 0.0f;
-				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
 		}
 	}
 }
@@ -1373,7 +1425,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
@@ -1384,7 +1436,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1408,25 +1460,21 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16(
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-					kg_fault_set(fault, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-				const float d_hit_ = counted_ ? t_6_ : 0.0f;
-				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = half(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(float(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }
@@ -1545,7 +1593,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args.ignore_index_;
 		const float t_ = args.label_smoothing_;
@@ -1556,7 +1604,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1580,25 +1628,21 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16(
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-					kg_fault_set(fault, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-				const float d_hit_ = counted_ ? t_6_ : 0.0f;
-				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+				kg_fault_set(fault, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }

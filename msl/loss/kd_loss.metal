@@ -107,7 +107,7 @@ struct kg_dd4f7221_kd_loss_f32_args {
 	float beta_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_loss_f32(
 		device const float *student_ [[buffer(0)]],
 		device const float *teacher_ [[buffer(1)]],
@@ -119,34 +119,43 @@ kernel void kg_dd4f7221_kd_loss_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
-	threadgroup float gap_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = student_[at_ + d_];
-			const float teacher_2_ = teacher_[at_ + d_];
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = student_[at_ + d_];
+					const float teacher_2_ = teacher_[at_ + d_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -168,8 +177,7 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -305,7 +313,7 @@ struct kg_dd4f7221_kd_loss_f16_args {
 	float beta_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_loss_f16(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -317,34 +325,43 @@ kernel void kg_dd4f7221_kd_loss_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
-	threadgroup float gap_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = float(student_[at_ + d_]);
-			const float teacher_2_ = float(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = float(student_[at_ + d_]);
+					const float teacher_2_ = float(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -366,8 +383,7 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -503,7 +519,7 @@ struct kg_dd4f7221_kd_loss_bf16_args {
 	float beta_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_loss_bf16(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -515,34 +531,43 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
-	threadgroup float gap_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -564,8 +589,7 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -701,7 +725,7 @@ struct kg_dd4f7221_kd_loss_grad_f32_args {
 	float alpha_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_loss_grad_f32(
 		device const float *student_ [[buffer(0)]],
 		device const float *teacher_ [[buffer(1)]],
@@ -712,29 +736,38 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = student_[at_ + d_];
-			const float teacher_2_ = teacher_[at_ + d_];
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = student_[at_ + d_];
+					const float teacher_2_ = teacher_[at_ + d_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -752,8 +785,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -769,10 +801,19 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	const bool t_3_ = ss_ < 1e-12f;
 	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_4_ = 2.0f * d_ss_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float student_2_ = student_[at_ + d_];
-		const float teacher_2_ = teacher_[at_ + d_];
-		d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = student_[at_ + d_];
+					const float teacher_2_ = teacher_[at_ + d_];
+					d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				}
+			}
+		}
 	}
 }
 
@@ -927,7 +968,7 @@ struct kg_dd4f7221_kd_loss_grad_f16_args {
 	float alpha_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_loss_grad_f16(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -938,29 +979,38 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = float(student_[at_ + d_]);
-			const float teacher_2_ = float(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = float(student_[at_ + d_]);
+					const float teacher_2_ = float(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -978,8 +1028,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -995,10 +1044,19 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	const bool t_3_ = ss_ < 1e-12f;
 	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_4_ = 2.0f * d_ss_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float student_2_ = float(student_[at_ + d_]);
-		const float teacher_2_ = float(teacher_[at_ + d_]);
-		d_student_[at_ + d_] = half(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = float(student_[at_ + d_]);
+					const float teacher_2_ = float(teacher_[at_ + d_]);
+					d_student_[at_ + d_] = half(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+				}
+			}
+		}
 	}
 }
 
@@ -1153,7 +1211,7 @@ struct kg_dd4f7221_kd_loss_grad_bf16_args {
 	float alpha_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_loss_grad_bf16(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -1164,29 +1222,38 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -1204,8 +1271,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -1221,10 +1287,19 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	const bool t_3_ = ss_ < 1e-12f;
 	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_4_ = 2.0f * d_ss_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-		const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-		d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
+					d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+				}
+			}
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ struct kg_dd4f7221_kd_metrics_mean_f32_1_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 		device const float *student_ [[buffer(0)]],
 		device const float *teacher_ [[buffer(1)]],
@@ -82,34 +82,43 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
-	threadgroup float gap_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int b_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = b_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = student_[at_ + d_];
-			const float teacher_2_ = teacher_[at_ + d_];
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = student_[at_ + d_];
+					const float teacher_2_ = teacher_[at_ + d_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -131,8 +140,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];
@@ -329,7 +337,7 @@ struct kg_dd4f7221_kd_metrics_mean_f32_3_args {
 	long size_B_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 		device const float *mse_reduced_sum_chunk_ [[buffer(0)]],
 		device const float *cos_reduced_sum_chunk_ [[buffer(1)]],
@@ -339,22 +347,31 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 		device kg_fault *fault [[buffer(5)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float mse_reduced_sum_parts_[4];
-	threadgroup float cos_reduced_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float mse_reduced_sum_parts_[8];
+	threadgroup float cos_reduced_sum_parts_[8];
 	const int size_B_chunks_ = int(args.size_B_chunks_);
 	const int size_B_ = int(args.size_B_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float mse_reduced_sum_thread_ = 0.0f;
 	float cos_reduced_sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_B_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_B_chunks_);
+	for (int from_ = 0; from_ < size_B_chunks_; from_ += slab_) {
 		float mse_reduced_sum_run_ = 0.0f;
 		float cos_reduced_sum_run_ = 0.0f;
-		for (int b_chunks_ = block_ + thread_; b_chunks_ < end_; b_chunks_ += 128) {
-			mse_reduced_sum_run_ += mse_reduced_sum_chunk_[b_chunks_];
-			cos_reduced_sum_run_ += cos_reduced_sum_chunk_[b_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int b_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (b_chunks_ < size_B_chunks_) {
+					mse_reduced_sum_run_ += mse_reduced_sum_chunk_[b_chunks_];
+					cos_reduced_sum_run_ += cos_reduced_sum_chunk_[b_chunks_];
+				}
+			}
 		}
 		mse_reduced_sum_thread_ += mse_reduced_sum_run_;
 		cos_reduced_sum_thread_ += cos_reduced_sum_run_;
@@ -368,8 +385,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
 		cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
 	}
@@ -475,7 +491,7 @@ struct kg_dd4f7221_kd_metrics_mean_f16_1_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -488,34 +504,43 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
-	threadgroup float gap_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int b_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = b_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = float(student_[at_ + d_]);
-			const float teacher_2_ = float(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = float(student_[at_ + d_]);
+					const float teacher_2_ = float(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -537,8 +562,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];
@@ -669,7 +693,7 @@ struct kg_dd4f7221_kd_metrics_mean_bf16_1_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -682,34 +706,43 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float st_parts_[4];
-	threadgroup float ss_parts_[4];
-	threadgroup float tt_parts_[4];
-	threadgroup float gap_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float st_parts_[8];
+	threadgroup float ss_parts_[8];
+	threadgroup float tt_parts_[8];
+	threadgroup float gap_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int b_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = b_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -731,8 +764,7 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];

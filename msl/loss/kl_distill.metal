@@ -114,7 +114,7 @@ struct kg_dd4f7221_kl_distill_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kl_distill_f32(
 		device const float *student_ [[buffer(0)]],
 		device const float *teacher_ [[buffer(1)]],
@@ -124,25 +124,37 @@ kernel void kg_dd4f7221_kl_distill_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float s_top_parts_[4];
-	threadgroup float t_top_parts_[4];
-	threadgroup float s_total_parts_[4];
-	threadgroup float t_total_parts_[4];
-	threadgroup float kl_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float kl_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = student_[at_ + d_] / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = teacher_[at_ + d_] / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = student_[at_ + d_] / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_[at_ + d_] / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -153,8 +165,7 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -162,17 +173,23 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = student_[at_ + d_] / t_;
-			const float t_3_ = t_2_ - s_base_;
-			s_total_run_ += precise::exp(t_3_);
-			const float t_4_ = teacher_[at_ + d_] / t_;
-			const float t_5_ = t_4_ - t_base_;
-			t_total_run_ += precise::exp(t_5_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = student_[at_ + d_] / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = teacher_[at_ + d_] / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -186,26 +203,31 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_4_ = teacher_[at_ + d_] / t_;
-			const float t_5_ = t_4_ - t_base_;
-			const float t_log_ = t_5_ - t_2_;
-			const float p_ = precise::exp(t_log_);
-			const float t_6_ = student_[at_ + d_] / t_;
-			const float t_7_ = t_6_ - s_base_;
-			const float s_log_ = t_7_ - t_3_;
-			kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = teacher_[at_ + d_] / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = student_[at_ + d_] / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
 		}
 		kl_thread_ += kl_run_;
 	}
@@ -215,8 +237,7 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -444,7 +465,7 @@ struct kg_dd4f7221_kl_distill_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kl_distill_f16(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -454,25 +475,37 @@ kernel void kg_dd4f7221_kl_distill_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float s_top_parts_[4];
-	threadgroup float t_top_parts_[4];
-	threadgroup float s_total_parts_[4];
-	threadgroup float t_total_parts_[4];
-	threadgroup float kl_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float kl_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = float(student_[at_ + d_]) / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = float(teacher_[at_ + d_]) / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = float(student_[at_ + d_]) / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = float(teacher_[at_ + d_]) / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -483,8 +516,7 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -492,17 +524,23 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = float(student_[at_ + d_]) / t_;
-			const float t_3_ = t_2_ - s_base_;
-			s_total_run_ += precise::exp(t_3_);
-			const float t_4_ = float(teacher_[at_ + d_]) / t_;
-			const float t_5_ = t_4_ - t_base_;
-			t_total_run_ += precise::exp(t_5_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = float(student_[at_ + d_]) / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = float(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -516,26 +554,31 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_4_ = float(teacher_[at_ + d_]) / t_;
-			const float t_5_ = t_4_ - t_base_;
-			const float t_log_ = t_5_ - t_2_;
-			const float p_ = precise::exp(t_log_);
-			const float t_6_ = float(student_[at_ + d_]) / t_;
-			const float t_7_ = t_6_ - s_base_;
-			const float s_log_ = t_7_ - t_3_;
-			kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = float(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = float(student_[at_ + d_]) / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
 		}
 		kl_thread_ += kl_run_;
 	}
@@ -545,8 +588,7 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -774,7 +816,7 @@ struct kg_dd4f7221_kl_distill_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kl_distill_bf16(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -784,25 +826,37 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float s_top_parts_[4];
-	threadgroup float t_top_parts_[4];
-	threadgroup float s_total_parts_[4];
-	threadgroup float t_total_parts_[4];
-	threadgroup float kl_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float kl_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -813,8 +867,7 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -822,17 +875,23 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-			const float t_3_ = t_2_ - s_base_;
-			s_total_run_ += precise::exp(t_3_);
-			const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-			const float t_5_ = t_4_ - t_base_;
-			t_total_run_ += precise::exp(t_5_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += precise::exp(t_3_);
+					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += precise::exp(t_5_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -846,26 +905,31 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-			const float t_5_ = t_4_ - t_base_;
-			const float t_log_ = t_5_ - t_2_;
-			const float p_ = precise::exp(t_log_);
-			const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
-			const float t_7_ = t_6_ - s_base_;
-			const float s_log_ = t_7_ - t_3_;
-			kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
 		}
 		kl_thread_ += kl_run_;
 	}
@@ -875,8 +939,7 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1104,7 +1167,7 @@ struct kg_dd4f7221_kl_distill_grad_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kl_distill_grad_f32(
 		device const float *student_ [[buffer(0)]],
 		device const float *teacher_ [[buffer(1)]],
@@ -1115,25 +1178,37 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float s_top_parts_[4];
-	threadgroup float t_top_parts_[4];
-	threadgroup float s_total_parts_[4];
-	threadgroup float t_total_parts_[4];
-	threadgroup float d_s_total_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float d_s_total_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = student_[at_ + d_] / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = teacher_[at_ + d_] / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = student_[at_ + d_] / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_[at_ + d_] / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -1144,8 +1219,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -1153,17 +1227,23 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = student_[at_ + d_] / t_;
-			const float student_exp_ = precise::exp(t_2_ - s_base_);
-			s_total_run_ += student_exp_;
-			const float t_3_ = teacher_[at_ + d_] / t_;
-			const float t_4_ = t_3_ - t_base_;
-			t_total_run_ += precise::exp(t_4_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = student_[at_ + d_] / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_[at_ + d_] / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -1177,24 +1257,29 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_3_ = teacher_[at_ + d_] / t_;
-			const float t_4_ = t_3_ - t_base_;
-			const float t_log_ = t_4_ - t_2_;
-			const float p_ = precise::exp(t_log_);
-			const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-			d_s_total_part_run_ += d_s_log_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_3_ = teacher_[at_ + d_] / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
 		}
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
@@ -1204,21 +1289,29 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = teacher_[at_ + d_] / t_;
-		const float t_5_ = t_4_ - t_base_;
-		const float t_log_ = t_5_ - t_2_;
-		const float p_ = precise::exp(t_log_);
-		const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-		const float t_6_ = student_[at_ + d_] / t_;
-		const float student_exp_ = precise::exp(t_6_ - s_base_);
-		d_student_[at_ + d_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = teacher_[at_ + d_] / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_[at_ + d_] / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_[at_ + d_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+			}
+		}
 	}
 }
 
@@ -1478,7 +1571,7 @@ struct kg_dd4f7221_kl_distill_grad_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kl_distill_grad_f16(
 		device const half *student_ [[buffer(0)]],
 		device const half *teacher_ [[buffer(1)]],
@@ -1489,25 +1582,37 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float s_top_parts_[4];
-	threadgroup float t_top_parts_[4];
-	threadgroup float s_total_parts_[4];
-	threadgroup float t_total_parts_[4];
-	threadgroup float d_s_total_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float d_s_total_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = float(student_[at_ + d_]) / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = float(teacher_[at_ + d_]) / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = float(student_[at_ + d_]) / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = float(teacher_[at_ + d_]) / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -1518,8 +1623,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -1527,17 +1631,23 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = float(student_[at_ + d_]) / t_;
-			const float student_exp_ = precise::exp(t_2_ - s_base_);
-			s_total_run_ += student_exp_;
-			const float t_3_ = float(teacher_[at_ + d_]) / t_;
-			const float t_4_ = t_3_ - t_base_;
-			t_total_run_ += precise::exp(t_4_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = float(student_[at_ + d_]) / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = float(teacher_[at_ + d_]) / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -1551,24 +1661,29 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_3_ = float(teacher_[at_ + d_]) / t_;
-			const float t_4_ = t_3_ - t_base_;
-			const float t_log_ = t_4_ - t_2_;
-			const float p_ = precise::exp(t_log_);
-			const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-			d_s_total_part_run_ += d_s_log_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_3_ = float(teacher_[at_ + d_]) / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
 		}
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
@@ -1578,21 +1693,29 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = float(teacher_[at_ + d_]) / t_;
-		const float t_5_ = t_4_ - t_base_;
-		const float t_log_ = t_5_ - t_2_;
-		const float p_ = precise::exp(t_log_);
-		const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-		const float t_6_ = float(student_[at_ + d_]) / t_;
-		const float student_exp_ = precise::exp(t_6_ - s_base_);
-		d_student_[at_ + d_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = float(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = float(student_[at_ + d_]) / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_[at_ + d_] = half(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+				}
+			}
+		}
 	}
 }
 
@@ -1852,7 +1975,7 @@ struct kg_dd4f7221_kl_distill_grad_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		device const ushort *student_ [[buffer(0)]],
 		device const ushort *teacher_ [[buffer(1)]],
@@ -1863,25 +1986,37 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float s_top_parts_[4];
-	threadgroup float t_top_parts_[4];
-	threadgroup float s_total_parts_[4];
-	threadgroup float t_total_parts_[4];
-	threadgroup float d_s_total_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float s_top_parts_[8];
+	threadgroup float t_top_parts_[8];
+	threadgroup float s_total_parts_[8];
+	threadgroup float t_total_parts_[8];
+	threadgroup float d_s_total_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args.temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -1892,8 +2027,7 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -1901,17 +2035,23 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-			const float student_exp_ = precise::exp(t_2_ - s_base_);
-			s_total_run_ += student_exp_;
-			const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-			const float t_4_ = t_3_ - t_base_;
-			t_total_run_ += precise::exp(t_4_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float student_exp_ = precise::exp(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += precise::exp(t_4_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -1925,24 +2065,29 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-			const float t_4_ = t_3_ - t_base_;
-			const float t_log_ = t_4_ - t_2_;
-			const float p_ = precise::exp(t_log_);
-			const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-			d_s_total_part_run_ += d_s_log_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
 		}
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
@@ -1952,21 +2097,29 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-		const float t_5_ = t_4_ - t_base_;
-		const float t_log_ = t_5_ - t_2_;
-		const float p_ = precise::exp(t_log_);
-		const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-		const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
-		const float student_exp_ = precise::exp(t_6_ - s_base_);
-		d_student_[at_ + d_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = precise::exp(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float student_exp_ = precise::exp(t_6_ - s_base_);
+					d_student_[at_ + d_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+				}
+			}
+		}
 	}
 }
 

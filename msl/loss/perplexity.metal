@@ -89,7 +89,7 @@ struct kg_dd4f7221_perplexity_f32_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_perplexity_f32_1(
 		device const float *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -100,18 +100,30 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = logits_[at_ + v_];
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -119,8 +131,7 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -130,13 +141,19 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = logits_[at_ + v_];
-				total_run_ += precise::exp(logits_2_ - base_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						total_run_ += precise::exp(logits_2_ - base_);
+					}
+				}
 			}
 		}
 		total_thread_ += total_run_;
@@ -147,8 +164,7 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -362,7 +378,7 @@ struct kg_dd4f7221_perplexity_f32_3_args {
 	long size_R_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_perplexity_f32_3(
 		device const int *rows_chunk_ [[buffer(0)]],
 		device const float *sum_chunk_ [[buffer(1)]],
@@ -372,20 +388,29 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 		device kg_fault *fault [[buffer(5)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int rows_parts_[4];
-	threadgroup float sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup int rows_parts_[8];
+	threadgroup float sum_parts_[8];
 	const int size_R_chunks_ = int(args.size_R_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_R_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_R_chunks_);
+	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
-		for (int r_chunks_ = block_ + thread_; r_chunks_ < end_; r_chunks_ += 128) {
-			rows_thread_ += rows_chunk_[r_chunks_];
-			sum_run_ += sum_chunk_[r_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (r_chunks_ < size_R_chunks_) {
+					rows_thread_ += rows_chunk_[r_chunks_];
+					sum_run_ += sum_chunk_[r_chunks_];
+				}
+			}
 		}
 		sum_thread_ += sum_run_;
 	}
@@ -398,8 +423,7 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rows_ += rows_parts_[s_];
 		sum_ += sum_parts_[s_];
 	}
@@ -494,7 +518,7 @@ struct kg_dd4f7221_perplexity_f16_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_perplexity_f16_1(
 		device const half *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -505,18 +529,30 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = float(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = float(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -524,8 +560,7 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -535,13 +570,19 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = float(logits_[at_ + v_]);
-				total_run_ += precise::exp(logits_2_ - base_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = float(logits_[at_ + v_2_]);
+						total_run_ += precise::exp(logits_2_ - base_);
+					}
+				}
 			}
 		}
 		total_thread_ += total_run_;
@@ -552,8 +593,7 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -769,7 +809,7 @@ struct kg_dd4f7221_perplexity_bf16_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_perplexity_bf16_1(
 		device const ushort *logits_ [[buffer(0)]],
 		device const int *target_ [[buffer(1)]],
@@ -780,18 +820,30 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -799,8 +851,7 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -810,13 +861,19 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-				total_run_ += precise::exp(logits_2_ - base_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						total_run_ += precise::exp(logits_2_ - base_);
+					}
+				}
 			}
 		}
 		total_thread_ += total_run_;
@@ -827,8 +884,7 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {

@@ -116,7 +116,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		device const float *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
@@ -128,22 +128,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = x_[at_ + k_] - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
+					const float t_ = x_[at_ + k_] - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -153,20 +162,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = x_[at_ + k_] - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
+					const float t_2_ = x_[at_ + k_] - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -176,8 +190,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -446,7 +459,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		device const half *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
@@ -458,22 +471,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = float(x_[at_ + k_]) - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					const float t_ = float(x_[at_ + k_]) - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -483,20 +505,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = float(x_[at_ + k_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					const float t_2_ = float(x_[at_ + k_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -506,8 +533,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -776,7 +802,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		device const ushort *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
@@ -788,22 +814,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -813,20 +848,25 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -836,8 +876,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1449,7 +1488,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
 	long size_K_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 		device const float *x_ [[buffer(0)]],
 		device float *rest_sum_ [[buffer(1)]],
@@ -1458,20 +1497,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += x_[at_ + k_] - first_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
+					rest_sum_run_ += x_[at_ + k_] - first_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -1481,8 +1529,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1664,7 +1711,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		device const float *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -1680,19 +1727,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_K_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		d_gamma_reduced_block_[at_ + k_] = 0.0f;
-		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
@@ -1703,20 +1762,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		const float first_ = t_ ? x_[at_2_] : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
-		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_K_);
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-				const float t_3_ = x_[at_2_ + k_] - first_ - rest_;
-				const float gamma_2_ = gamma_[k_];
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[k_];
-				const float d_h_2_ = d_h_[at_2_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				const float t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_run_ += t_4_ * t_3_;
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (k_ < size_K_) {
+						const float t_3_ = x_[at_2_ + k_] - first_ - rest_;
+						const float gamma_2_ = gamma_[k_];
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[k_];
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -1730,8 +1795,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
@@ -1739,17 +1803,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-			const float t_5_ = x_[at_2_ + k_] - first_ - rest_;
-			const float gamma_2_ = gamma_[k_];
-			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[k_];
-			const float d_h_2_ = d_h_[at_2_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_6_ = d_h_gelu_x_ * gamma_2_;
-			d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (k_ < size_K_) {
+						const float t_5_ = x_[at_2_ + k_] - first_ - rest_;
+						const float gamma_2_ = gamma_[k_];
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[k_];
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+				}
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -1813,10 +1886,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
 					d_gamma_reduced_block_[at_ + k_] = 0.0f;
 					d_beta_reduced_block_[at_ + k_] = 0.0f;
 				}
@@ -2152,27 +2225,48 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -2209,10 +2303,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -2312,7 +2406,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args {
 	long size_K_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 		device const half *x_ [[buffer(0)]],
 		device float *rest_sum_ [[buffer(1)]],
@@ -2321,20 +2415,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += float(x_[at_ + k_]) - first_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					rest_sum_run_ += float(x_[at_ + k_]) - first_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -2344,8 +2447,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -2527,7 +2629,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		device const half *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -2543,19 +2645,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_K_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		d_gamma_reduced_block_[at_ + k_] = 0.0f;
-		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
@@ -2566,20 +2680,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
-		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_K_);
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-				const float t_3_ = float(x_[at_2_ + k_]) - first_ - rest_;
-				const float gamma_2_ = float(gamma_[k_]);
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
-				const float d_h_2_ = d_h_[at_2_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				const float t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_run_ += t_4_ * t_3_;
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (k_ < size_K_) {
+						const float t_3_ = float(x_[at_2_ + k_]) - first_ - rest_;
+						const float gamma_2_ = float(gamma_[k_]);
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -2593,8 +2713,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
@@ -2602,17 +2721,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-			const float t_5_ = float(x_[at_2_ + k_]) - first_ - rest_;
-			const float gamma_2_ = float(gamma_[k_]);
-			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
-			const float d_h_2_ = d_h_[at_2_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_6_ = d_h_gelu_x_ * gamma_2_;
-			d_x_[at_2_ + k_] = half(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
-			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (k_ < size_K_) {
+						const float t_5_ = float(x_[at_2_ + k_]) - first_ - rest_;
+						const float gamma_2_ = float(gamma_[k_]);
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_[at_2_ + k_] = half(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+				}
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -2676,10 +2804,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
 					d_gamma_reduced_block_[at_ + k_] = 0.0f;
 					d_beta_reduced_block_[at_ + k_] = 0.0f;
 				}
@@ -3015,27 +3143,48 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -3072,10 +3221,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -3175,7 +3324,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args {
 	long size_K_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 		device const ushort *x_ [[buffer(0)]],
 		device float *rest_sum_ [[buffer(1)]],
@@ -3184,20 +3333,29 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -3207,8 +3365,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -3390,7 +3547,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -3406,19 +3563,31 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_K_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		d_gamma_reduced_block_[at_ + k_] = 0.0f;
-		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
@@ -3429,20 +3598,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
-		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_K_);
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-				const float t_3_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
-				const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-				const float d_h_2_ = d_h_[at_2_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				const float t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_run_ += t_4_ * t_3_;
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (k_ < size_K_) {
+						const float t_3_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -3456,8 +3631,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
@@ -3465,17 +3639,26 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-			const float t_5_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
-			const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-			const float d_h_2_ = d_h_[at_2_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_6_ = d_h_gelu_x_ * gamma_2_;
-			d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
-			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (k_ < size_K_) {
+						const float t_5_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+				}
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -3539,10 +3722,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
 					d_gamma_reduced_block_[at_ + k_] = 0.0f;
 					d_beta_reduced_block_[at_ + k_] = 0.0f;
 				}
@@ -3878,27 +4061,48 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -3935,10 +4139,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}

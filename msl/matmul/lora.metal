@@ -705,26 +705,22 @@ kernel void kg_dd4f7221_lora_grad_f32_1(
 	const int size_Rank_ = int(args.size_Rank_);
 	const int n_ = size_R_ * size_O_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int o_ = at_ % size_O_;
 			const int r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = d_y_[r_ * size_O_ + o_] * t_;
 		}
 	} else {
 		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int o_ = at_ % size_O_;
-				const int r_ = at_ / size_O_;
-				d_up_[r_ * size_O_ + o_] = d_y_[r_ * size_O_ + o_] * t_;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = d_y_[r_ * size_O_ + o_] * t_;
 		}
 	}
 }
@@ -1097,26 +1093,22 @@ kernel void kg_dd4f7221_lora_grad_f16_1(
 	const int size_Rank_ = int(args.size_Rank_);
 	const int n_ = size_R_ * size_O_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int o_ = at_ % size_O_;
 			const int r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = float(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	} else {
 		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int o_ = at_ % size_O_;
-				const int r_ = at_ / size_O_;
-				d_up_[r_ * size_O_ + o_] = float(d_y_[r_ * size_O_ + o_]) * t_;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = float(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
 }
@@ -1687,26 +1679,22 @@ kernel void kg_dd4f7221_lora_grad_bf16_1(
 	const int size_Rank_ = int(args.size_Rank_);
 	const int n_ = size_R_ * size_O_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int o_ = at_ % size_O_;
 			const int r_ = at_ / size_O_;
 			d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	} else {
 		const float t_ = args.alpha_ / float(max(size_Rank_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int o_ = at_ % size_O_;
-				const int r_ = at_ / size_O_;
-				d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int o_ = at_ % size_O_;
+			const int r_ = at_ / size_O_;
+			d_up_[r_ * size_O_ + o_] = kg_from_bf16(d_y_[r_ * size_O_ + o_]) * t_;
 		}
 	}
 }

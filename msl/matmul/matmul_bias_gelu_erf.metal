@@ -1450,11 +1450,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -1465,19 +1465,15 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-				const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-				const float t_ = 0.70710677f * pre_2_;
-				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	}
 }
@@ -1747,31 +1743,52 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		device const float *d_pre_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -1811,10 +1828,10 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -1932,11 +1949,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -1947,19 +1964,15 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-				const float d_c_2_ = float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
-				const float t_ = 0.70710677f * pre_2_;
-				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	}
 }
@@ -2294,11 +2307,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -2309,19 +2322,15 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-				const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
-				const float t_ = 0.70710677f * pre_2_;
-				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float t_ = 0.70710677f * pre_2_;
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
 		}
 	}
 }

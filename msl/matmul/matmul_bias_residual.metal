@@ -1559,31 +1559,52 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 		device const float *d_c_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -1623,10 +1644,10 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -1743,11 +1764,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -1755,16 +1776,12 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
 }
@@ -2026,31 +2043,52 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 		device const half *d_c_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += float(d_c_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += float(d_c_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -2090,10 +2128,10 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -2210,11 +2248,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -2222,16 +2260,12 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(float(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
 }
@@ -2493,31 +2527,52 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 		device const ushort *d_c_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -2557,10 +2612,10 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -2677,11 +2732,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(
 	const int size_Z_ = int(args.size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -2689,16 +2744,12 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
 }

@@ -156,7 +156,7 @@ kernel void kg_dd4f7221_adam_shadow_f32(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -173,7 +173,7 @@ kernel void kg_dd4f7221_adam_shadow_f32(
 		const float t_9_ = args.eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -200,22 +200,18 @@ kernel void kg_dd4f7221_adam_shadow_f32(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = w_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
 		}
 	}
 }
@@ -362,7 +358,7 @@ kernel void kg_dd4f7221_adam_shadow_f16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -379,7 +375,7 @@ kernel void kg_dd4f7221_adam_shadow_f16(
 		const float t_9_ = args.eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -406,22 +402,18 @@ kernel void kg_dd4f7221_adam_shadow_f16(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = half(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = half(w_new_);
 		}
 	}
 }
@@ -568,7 +560,7 @@ kernel void kg_dd4f7221_adam_shadow_bf16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -585,7 +577,7 @@ kernel void kg_dd4f7221_adam_shadow_bf16(
 		const float t_9_ = args.eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -612,22 +604,18 @@ kernel void kg_dd4f7221_adam_shadow_bf16(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = kg_to_bf16(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }
@@ -773,7 +761,7 @@ kernel void kg_dd4f7221_adam_f32(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -790,7 +778,7 @@ kernel void kg_dd4f7221_adam_f32(
 		const float t_9_ = args.eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -816,21 +804,17 @@ kernel void kg_dd4f7221_adam_f32(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }
@@ -971,7 +955,7 @@ kernel void kg_dd4f7221_adam_f16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -988,7 +972,7 @@ kernel void kg_dd4f7221_adam_f16(
 		const float t_9_ = args.eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -1014,21 +998,17 @@ kernel void kg_dd4f7221_adam_f16(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }
@@ -1169,7 +1149,7 @@ kernel void kg_dd4f7221_adam_bf16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -1186,7 +1166,7 @@ kernel void kg_dd4f7221_adam_bf16(
 		const float t_9_ = args.eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -1212,21 +1192,17 @@ kernel void kg_dd4f7221_adam_bf16(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -kg_expm1(t_6_ * precise::log(t_7_));
 		const float t_9_ = args.eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }

@@ -90,7 +90,7 @@ struct kg_dd4f7221_global_norm_sq_total_f32_2_args {
 	long size_P_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 		device const float *part_chunk_ [[buffer(0)]],
 		device const float *total_ [[buffer(1)]],
@@ -99,17 +99,26 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float part_parts_[8];
 	const int size_P_chunks_ = int(args.size_P_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			part_run_ += part_chunk_[p_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					part_run_ += part_chunk_[p_chunks_];
+				}
+			}
 		}
 		part_thread_ += part_run_;
 	}
@@ -119,8 +128,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		part_ += part_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -293,7 +301,7 @@ struct kg_dd4f7221_global_norm_sq_f32_2_args {
 	long size_P_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_global_norm_sq_f32_2(
 		device const float *part_chunk_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -301,17 +309,26 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float part_parts_[8];
 	const int size_P_chunks_ = int(args.size_P_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			part_run_ += part_chunk_[p_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					part_run_ += part_chunk_[p_chunks_];
+				}
+			}
 		}
 		part_thread_ += part_run_;
 	}
@@ -321,8 +338,7 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		part_ += part_parts_[s_];
 	}
 	if (thread_ == 0) {

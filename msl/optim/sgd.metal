@@ -136,7 +136,7 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -147,7 +147,7 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 		const float t_5_ = args.momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -165,19 +165,15 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = w_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
 		}
 	}
 }
@@ -294,7 +290,7 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -305,7 +301,7 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 		const float t_5_ = args.momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -323,19 +319,15 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = half(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = half(w_new_);
 		}
 	}
 }
@@ -452,7 +444,7 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -463,7 +455,7 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 		const float t_5_ = args.momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -481,19 +473,15 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = kg_to_bf16(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }
@@ -609,7 +597,7 @@ kernel void kg_dd4f7221_sgd_f32(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -620,7 +608,7 @@ kernel void kg_dd4f7221_sgd_f32(
 		const float t_5_ = args.momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -637,18 +625,14 @@ kernel void kg_dd4f7221_sgd_f32(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }
@@ -759,7 +743,7 @@ kernel void kg_dd4f7221_sgd_f16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -770,7 +754,7 @@ kernel void kg_dd4f7221_sgd_f16(
 		const float t_5_ = args.momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -787,18 +771,14 @@ kernel void kg_dd4f7221_sgd_f16(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = float(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }
@@ -909,7 +889,7 @@ kernel void kg_dd4f7221_sgd_bf16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -920,7 +900,7 @@ kernel void kg_dd4f7221_sgd_bf16(
 		const float t_5_ = args.momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -937,18 +917,14 @@ kernel void kg_dd4f7221_sgd_bf16(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args.weight_decay_;
 		const float t_5_ = args.momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }

@@ -83,27 +83,48 @@ struct kg_dd4f7221_bias_grad_f32_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_bias_grad_f32_1(
 		device const float *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_grad_f32_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		db_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					db_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -140,10 +161,10 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					db_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -244,27 +265,48 @@ struct kg_dd4f7221_bias_grad_f16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_bias_grad_f16_1(
 		device const half *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_grad_f16_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		db_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					db_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			db_reduced_block_[at_ + n_] += float(dy_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						db_reduced_block_[at_ + n_] += float(dy_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -301,10 +343,10 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					db_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -405,27 +447,48 @@ struct kg_dd4f7221_bias_grad_bf16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_bias_grad_bf16_1(
 		device const ushort *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
 		constant kg_dd4f7221_bias_grad_bf16_1_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
+		uint tid [[thread_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	const int thread_ = int(tid);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(tid);
 	const int at_ = int(group.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		db_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					db_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -462,10 +525,10 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					db_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}

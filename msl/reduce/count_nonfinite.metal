@@ -74,7 +74,7 @@ struct kg_dd4f7221_count_nonfinite_f32_2_args {
 	long size_P_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_count_nonfinite_f32_2(
 		device const int *y_reduced_chunk_ [[buffer(0)]],
 		device int *y_ [[buffer(1)]],
@@ -82,14 +82,23 @@ kernel void kg_dd4f7221_count_nonfinite_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int y_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup int y_reduced_parts_[8];
 	const int size_P_chunks_ = int(args.size_P_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	int y_reduced_thread_ = 0;
-	for (int p_chunks_ = thread_; p_chunks_ < size_P_chunks_; p_chunks_ += 128) {
-		y_reduced_thread_ += y_reduced_chunk_[p_chunks_];
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int p_chunks_ = from_ + (i_ * threads_ + thread_);
+			if (p_chunks_ < size_P_chunks_) {
+				y_reduced_thread_ += y_reduced_chunk_[p_chunks_];
+			}
+		}
 	}
 	y_reduced_thread_ = simd_sum(y_reduced_thread_);
 	if (int(lane) == 0) {
@@ -97,8 +106,7 @@ kernel void kg_dd4f7221_count_nonfinite_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int y_reduced_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {

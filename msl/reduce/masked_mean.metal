@@ -97,7 +97,7 @@ struct kg_dd4f7221_masked_mean_f32_1_args {
 	long size_L_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_masked_mean_f32_1(
 		device const uchar *mask_ [[buffer(0)]],
 		device int *count_ [[buffer(1)]],
@@ -106,16 +106,25 @@ kernel void kg_dd4f7221_masked_mean_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int count_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup int count_parts_[8];
 	const int size_L_ = int(args.size_L_);
 	const int b_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	int count_thread_ = 0;
 	const int at_ = b_ * size_L_;
-	for (int l_ = thread_; l_ < size_L_; l_ += 128) {
-		count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
+	for (int from_ = 0; from_ < size_L_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int l_ = from_ + (i_ * threads_ + thread_);
+			if (l_ < size_L_) {
+				count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
+			}
+		}
 	}
 	count_thread_ = simd_sum(count_thread_);
 	if (int(lane) == 0) {
@@ -123,8 +132,7 @@ kernel void kg_dd4f7221_masked_mean_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		count_2_ += count_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -337,11 +345,11 @@ kernel void kg_dd4f7221_masked_mean_grad_f32_2(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
@@ -349,16 +357,12 @@ kernel void kg_dd4f7221_masked_mean_grad_f32_2(
 			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int h_ = at_ % size_H_;
-				const int at_2_ = at_ / size_H_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
 		}
 	}
 }
@@ -441,11 +445,11 @@ kernel void kg_dd4f7221_masked_mean_grad_f16_2(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
@@ -453,16 +457,12 @@ kernel void kg_dd4f7221_masked_mean_grad_f16_2(
 			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int h_ = at_ % size_H_;
-				const int at_2_ = at_ / size_H_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = half(int(mask_[b_ * size_L_ + l_]) != 0 ? float(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	}
 }
@@ -545,11 +545,11 @@ kernel void kg_dd4f7221_masked_mean_grad_bf16_2(
 	const int size_B_ = int(args.size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
@@ -557,16 +557,12 @@ kernel void kg_dd4f7221_masked_mean_grad_bf16_2(
 			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int h_ = at_ % size_H_;
-				const int at_2_ = at_ / size_H_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	}
 }

@@ -92,7 +92,7 @@ struct kg_dd4f7221_max_f32_2_args {
 	long size_P_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_max_f32_2(
 		device const float *y_reduced_chunk_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -100,14 +100,26 @@ kernel void kg_dd4f7221_max_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
 	const int size_P_chunks_ = int(args.size_P_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
-	for (int p_chunks_ = thread_; p_chunks_ < size_P_chunks_; p_chunks_ += 128) {
-		y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_[p_chunks_]);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_[p_chunks_]);
+				}
+			}
+		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
 	if (int(lane) == 0) {
@@ -115,8 +127,7 @@ kernel void kg_dd4f7221_max_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {

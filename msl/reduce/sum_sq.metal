@@ -143,7 +143,7 @@ struct kg_dd4f7221_sum_sq_f32_2_args {
 	long size_P_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_sum_sq_f32_2(
 		device const float *y_reduced_chunk_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -151,17 +151,26 @@ kernel void kg_dd4f7221_sum_sq_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
 	const int size_P_chunks_ = int(args.size_P_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float y_reduced_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			y_reduced_run_ += y_reduced_chunk_[p_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					y_reduced_run_ += y_reduced_chunk_[p_chunks_];
+				}
+			}
 		}
 		y_reduced_thread_ += y_reduced_run_;
 	}
@@ -171,8 +180,7 @@ kernel void kg_dd4f7221_sum_sq_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -355,22 +363,18 @@ kernel void kg_dd4f7221_sum_sq_grad_f32(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = t_ * x_[p_];
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = t_ * x_[p_];
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = t_ * x_[p_];
 		}
 	}
 }
@@ -431,22 +435,18 @@ kernel void kg_dd4f7221_sum_sq_grad_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = half(t_ * float(x_[p_]));
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = half(t_ * float(x_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = half(t_ * float(x_[p_]));
 		}
 	}
 }
@@ -507,22 +507,18 @@ kernel void kg_dd4f7221_sum_sq_grad_bf16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = 2.0f * d_y_[0];
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
 		}
 	} else {
 		const float t_ = 2.0f * d_y_[0];
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_bf16(t_ * kg_from_bf16(x_[p_]));
 		}
 	}
 }

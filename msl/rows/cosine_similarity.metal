@@ -102,7 +102,7 @@ struct kg_dd4f7221_cosine_similarity_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cosine_similarity_f32(
 		device const float *a_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
@@ -112,29 +112,38 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float ab_parts_[4];
-	threadgroup float aa_parts_[4];
-	threadgroup float bb_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = a_[at_ + d_];
-			const float b_2_ = b_[at_ + d_];
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = a_[at_ + d_];
+					const float b_2_ = b_[at_ + d_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -152,8 +161,7 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -262,7 +270,7 @@ struct kg_dd4f7221_cosine_similarity_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cosine_similarity_f16(
 		device const half *a_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -272,29 +280,38 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float ab_parts_[4];
-	threadgroup float aa_parts_[4];
-	threadgroup float bb_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = float(a_[at_ + d_]);
-			const float b_2_ = float(b_[at_ + d_]);
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = float(a_[at_ + d_]);
+					const float b_2_ = float(b_[at_ + d_]);
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -312,8 +329,7 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -422,7 +438,7 @@ struct kg_dd4f7221_cosine_similarity_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cosine_similarity_bf16(
 		device const ushort *a_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -432,29 +448,38 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float ab_parts_[4];
-	threadgroup float aa_parts_[4];
-	threadgroup float bb_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-			const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
+					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -472,8 +497,7 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -582,7 +606,7 @@ struct kg_dd4f7221_cosine_similarity_grad_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 		device const float *a_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
@@ -594,29 +618,38 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float ab_parts_[4];
-	threadgroup float aa_parts_[4];
-	threadgroup float bb_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = a_[at_ + d_];
-			const float b_2_ = b_[at_ + d_];
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = a_[at_ + d_];
+					const float b_2_ = b_[at_ + d_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -634,8 +667,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -651,11 +683,20 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float b_2_ = b_[at_ + d_];
-		const float a_2_ = a_[at_ + d_];
-		d_a_[at_ + d_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-		d_b_[at_ + d_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float b_2_ = b_[at_ + d_];
+					const float a_2_ = a_[at_ + d_];
+					d_a_[at_ + d_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_[at_ + d_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+			}
+		}
 	}
 }
 
@@ -812,7 +853,7 @@ struct kg_dd4f7221_cosine_similarity_grad_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 		device const half *a_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -824,29 +865,38 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float ab_parts_[4];
-	threadgroup float aa_parts_[4];
-	threadgroup float bb_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = float(a_[at_ + d_]);
-			const float b_2_ = float(b_[at_ + d_]);
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = float(a_[at_ + d_]);
+					const float b_2_ = float(b_[at_ + d_]);
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -864,8 +914,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -881,11 +930,20 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float b_2_ = float(b_[at_ + d_]);
-		const float a_2_ = float(a_[at_ + d_]);
-		d_a_[at_ + d_] = half(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
-		d_b_[at_ + d_] = half(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float b_2_ = float(b_[at_ + d_]);
+					const float a_2_ = float(a_[at_ + d_]);
+					d_a_[at_ + d_] = half(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_] = half(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+				}
+			}
+		}
 	}
 }
 
@@ -1042,7 +1100,7 @@ struct kg_dd4f7221_cosine_similarity_grad_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 		device const ushort *a_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -1054,29 +1112,38 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float ab_parts_[4];
-	threadgroup float aa_parts_[4];
-	threadgroup float bb_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float ab_parts_[8];
+	threadgroup float aa_parts_[8];
+	threadgroup float bb_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-			const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
+					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -1094,8 +1161,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -1111,11 +1177,20 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-		const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-		d_a_[at_ + d_] = kg_to_bf16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
-		d_b_[at_ + d_] = kg_to_bf16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
+					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
+					d_a_[at_ + d_] = kg_to_bf16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_] = kg_to_bf16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+				}
+			}
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ struct kg_dd4f7221_l2_normalize_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_l2_normalize_f32(
 		device const float *x_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -109,20 +109,29 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float sumsq_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			sumsq_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 	}
@@ -132,15 +141,23 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		y_[at_ + d_] = x_2_ * rnorm_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					y_[at_ + d_] = x_2_ * rnorm_;
+				}
+			}
+		}
 	}
 }
 
@@ -255,7 +272,7 @@ struct kg_dd4f7221_l2_normalize_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_l2_normalize_f16(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -264,20 +281,29 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float sumsq_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			sumsq_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 	}
@@ -287,15 +313,23 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = float(x_[at_ + d_]);
-		y_[at_ + d_] = half(x_2_ * rnorm_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					y_[at_ + d_] = half(x_2_ * rnorm_);
+				}
+			}
+		}
 	}
 }
 
@@ -410,7 +444,7 @@ struct kg_dd4f7221_l2_normalize_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_l2_normalize_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -419,20 +453,29 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float sumsq_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			sumsq_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 	}
@@ -442,15 +485,23 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		y_[at_ + d_] = kg_to_bf16(x_2_ * rnorm_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					y_[at_ + d_] = kg_to_bf16(x_2_ * rnorm_);
+				}
+			}
+		}
 	}
 }
 
@@ -565,7 +616,7 @@ struct kg_dd4f7221_l2_normalize_grad_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_l2_normalize_grad_f32(
 		device const float *x_ [[buffer(0)]],
 		device const float *d_y_ [[buffer(1)]],
@@ -575,25 +626,34 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float sumsq_parts_[4];
-	threadgroup float d_rnorm_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	threadgroup float d_rnorm_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			sumsq_run_ += x_2_ * x_2_;
-			const float d_y_2_ = d_y_[at_ + d_];
-			d_rnorm_run_ += d_y_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					sumsq_run_ += x_2_ * x_2_;
+					const float d_y_2_ = d_y_[at_ + d_];
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 		d_rnorm_thread_ += d_rnorm_run_;
@@ -607,8 +667,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 		d_rnorm_ += d_rnorm_parts_[s_];
 	}
@@ -617,10 +676,19 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = d_y_[at_ + d_];
-		const float x_2_ = x_[at_ + d_];
-		d_x_[at_ + d_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					const float x_2_ = x_[at_ + d_];
+					d_x_[at_ + d_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				}
+			}
+		}
 	}
 }
 
@@ -758,7 +826,7 @@ struct kg_dd4f7221_l2_normalize_grad_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_l2_normalize_grad_f16(
 		device const half *x_ [[buffer(0)]],
 		device const half *d_y_ [[buffer(1)]],
@@ -768,25 +836,34 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float sumsq_parts_[4];
-	threadgroup float d_rnorm_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	threadgroup float d_rnorm_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			sumsq_run_ += x_2_ * x_2_;
-			const float d_y_2_ = float(d_y_[at_ + d_]);
-			d_rnorm_run_ += d_y_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					sumsq_run_ += x_2_ * x_2_;
+					const float d_y_2_ = float(d_y_[at_ + d_]);
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 		d_rnorm_thread_ += d_rnorm_run_;
@@ -800,8 +877,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 		d_rnorm_ += d_rnorm_parts_[s_];
 	}
@@ -810,10 +886,19 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = float(d_y_[at_ + d_]);
-		const float x_2_ = float(x_[at_ + d_]);
-		d_x_[at_ + d_] = half(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_]);
+					const float x_2_ = float(x_[at_ + d_]);
+					d_x_[at_ + d_] = half(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+				}
+			}
+		}
 	}
 }
 
@@ -951,7 +1036,7 @@ struct kg_dd4f7221_l2_normalize_grad_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *d_y_ [[buffer(1)]],
@@ -961,25 +1046,34 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float sumsq_parts_[4];
-	threadgroup float d_rnorm_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float sumsq_parts_[8];
+	threadgroup float d_rnorm_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			sumsq_run_ += x_2_ * x_2_;
-			const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-			d_rnorm_run_ += d_y_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					sumsq_run_ += x_2_ * x_2_;
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 		d_rnorm_thread_ += d_rnorm_run_;
@@ -993,8 +1087,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 		d_rnorm_ += d_rnorm_parts_[s_];
 	}
@@ -1003,10 +1096,19 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+				}
+			}
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ struct kg_dd4f7221_layernorm_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_f32(
 		device const float *x_ [[buffer(0)]],
 		device const float *gamma_ [[buffer(1)]],
@@ -120,22 +120,31 @@ kernel void kg_dd4f7221_layernorm_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = x_[at_ + d_] - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_ = x_[at_ + d_] - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -145,20 +154,25 @@ kernel void kg_dd4f7221_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = x_[at_ + d_] - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = x_[at_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -168,16 +182,24 @@ kernel void kg_dd4f7221_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = x_[at_ + d_] - first_;
-		const float t_3_ = t_2_ - rest_;
-		y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = x_[at_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_;
+					y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -367,7 +389,7 @@ struct kg_dd4f7221_layernorm_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_f16(
 		device const half *x_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -380,22 +402,31 @@ kernel void kg_dd4f7221_layernorm_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = float(x_[at_ + d_]) - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_ = float(x_[at_ + d_]) - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -405,20 +436,25 @@ kernel void kg_dd4f7221_layernorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = float(x_[at_ + d_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = float(x_[at_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -428,16 +464,24 @@ kernel void kg_dd4f7221_layernorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = float(x_[at_ + d_]) - first_;
-		const float t_3_ = t_2_ - rest_;
-		y_[at_ + d_] = half(t_3_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = float(x_[at_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					y_[at_ + d_] = half(t_3_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -627,7 +671,7 @@ struct kg_dd4f7221_layernorm_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -640,22 +684,31 @@ kernel void kg_dd4f7221_layernorm_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -665,20 +718,25 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -688,16 +746,24 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
-		const float t_3_ = t_2_ - rest_;
-		y_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					y_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -886,7 +952,7 @@ struct kg_dd4f7221_layernorm_grad_f32_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		device const float *x_ [[buffer(0)]],
 		device const float *d_y_ [[buffer(1)]],
@@ -900,20 +966,32 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
-	threadgroup float d_rstd_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
-		d_beta_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+					d_beta_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
@@ -922,16 +1000,22 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		const float first_ = t_ ? x_[at_2_] : 0.0f;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float t_3_ = x_[at_2_ + d_] - first_;
-				rest_sum_run_ += t_3_;
-				const float d_y_2_ = d_y_[at_2_ + d_];
-				const float t_4_ = d_y_2_ * gamma_[d_];
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float t_3_ = x_[at_2_ + d_] - first_;
+						rest_sum_run_ += t_3_;
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_4_ = d_y_2_ * gamma_[d_];
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			rest_sum_thread_ += rest_sum_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -945,22 +1029,27 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			rest_sum_ += rest_sum_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = d_y_[at_2_ + d_];
-				const float t_3_ = d_y_2_ * gamma_[d_];
-				const float t_4_ = x_[at_2_ + d_] - first_;
-				const float t_5_ = t_4_ - rest_;
-				d_rstd_run_ += t_3_ * t_5_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_3_ = d_y_2_ * gamma_[d_];
+						const float t_4_ = x_[at_2_ + d_] - first_;
+						const float t_5_ = t_4_ - rest_;
+						d_rstd_run_ += t_3_ * t_5_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -970,8 +1059,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
@@ -979,14 +1067,23 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = d_y_[at_2_ + d_];
-			const float t_5_ = d_y_2_ * gamma_[d_];
-			const float t_6_ = x_[at_2_ + d_] - first_;
-			const float t_7_ = t_6_ - rest_;
-			d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_5_ = d_y_2_ * gamma_[d_];
+						const float t_6_ = x_[at_2_ + d_] - first_;
+						const float t_7_ = t_6_ - rest_;
+						d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+				}
+			}
 		}
 	}
 }
@@ -1045,10 +1142,10 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 					d_beta_reduced_block_[at_ + d_] = 0.0f;
 				}
@@ -1304,7 +1401,7 @@ struct kg_dd4f7221_layernorm_grad_f16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		device const half *x_ [[buffer(0)]],
 		device const half *d_y_ [[buffer(1)]],
@@ -1318,20 +1415,32 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
-	threadgroup float d_rstd_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
-		d_beta_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+					d_beta_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
@@ -1340,16 +1449,22 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float t_3_ = float(x_[at_2_ + d_]) - first_;
-				rest_sum_run_ += t_3_;
-				const float d_y_2_ = float(d_y_[at_2_ + d_]);
-				const float t_4_ = d_y_2_ * float(gamma_[d_]);
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float t_3_ = float(x_[at_2_ + d_]) - first_;
+						rest_sum_run_ += t_3_;
+						const float d_y_2_ = float(d_y_[at_2_ + d_]);
+						const float t_4_ = d_y_2_ * float(gamma_[d_]);
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			rest_sum_thread_ += rest_sum_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -1363,22 +1478,27 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			rest_sum_ += rest_sum_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = float(d_y_[at_2_ + d_]);
-				const float t_3_ = d_y_2_ * float(gamma_[d_]);
-				const float t_4_ = float(x_[at_2_ + d_]) - first_;
-				const float t_5_ = t_4_ - rest_;
-				d_rstd_run_ += t_3_ * t_5_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_2_ + d_]);
+						const float t_3_ = d_y_2_ * float(gamma_[d_]);
+						const float t_4_ = float(x_[at_2_ + d_]) - first_;
+						const float t_5_ = t_4_ - rest_;
+						d_rstd_run_ += t_3_ * t_5_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -1388,8 +1508,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
@@ -1397,14 +1516,23 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = float(d_y_[at_2_ + d_]);
-			const float t_5_ = d_y_2_ * float(gamma_[d_]);
-			const float t_6_ = float(x_[at_2_ + d_]) - first_;
-			const float t_7_ = t_6_ - rest_;
-			d_x_[at_2_ + d_] = half(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_2_ + d_]);
+						const float t_5_ = d_y_2_ * float(gamma_[d_]);
+						const float t_6_ = float(x_[at_2_ + d_]) - first_;
+						const float t_7_ = t_6_ - rest_;
+						d_x_[at_2_ + d_] = half(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+				}
+			}
 		}
 	}
 }
@@ -1463,10 +1591,10 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 					d_beta_reduced_block_[at_ + d_] = 0.0f;
 				}
@@ -1722,7 +1850,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *d_y_ [[buffer(1)]],
@@ -1736,20 +1864,32 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float d_rest_part_parts_[4];
-	threadgroup float d_rstd_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
-		d_beta_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+					d_beta_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
@@ -1758,16 +1898,22 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float t_3_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-				rest_sum_run_ += t_3_;
-				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-				const float t_4_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float t_3_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+						rest_sum_run_ += t_3_;
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_4_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			rest_sum_thread_ += rest_sum_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -1781,22 +1927,27 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			rest_sum_ += rest_sum_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-				const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-				const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-				const float t_5_ = t_4_ - rest_;
-				d_rstd_run_ += t_3_ * t_5_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+						const float t_5_ = t_4_ - rest_;
+						d_rstd_run_ += t_3_ * t_5_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -1806,8 +1957,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
@@ -1815,14 +1965,23 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-			const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-			const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-			const float t_7_ = t_6_ - rest_;
-			d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+						const float t_7_ = t_6_ - rest_;
+						d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+				}
+			}
 		}
 	}
 }
@@ -1881,10 +2040,10 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 					d_beta_reduced_block_[at_ + d_] = 0.0f;
 				}

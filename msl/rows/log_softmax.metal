@@ -110,7 +110,7 @@ struct kg_dd4f7221_log_softmax_f32_args {
 	int wanted_total_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_log_softmax_f32(
 		device const float *x_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -121,18 +121,30 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -140,20 +152,25 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			const float t_ = x_2_ - base_;
-			const float e_ = precise::exp(t_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float t_ = x_2_ - base_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -163,15 +180,23 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		const float t_ = x_2_ - base_;
-		y_[at_ + d_] = t_ - logtotal_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float t_ = x_2_ - base_;
+					y_[at_ + d_] = t_ - logtotal_;
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		if (args.wanted_top_ != 0) {
@@ -346,7 +371,7 @@ struct kg_dd4f7221_log_softmax_f16_args {
 	int wanted_total_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_log_softmax_f16(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -357,18 +382,30 @@ kernel void kg_dd4f7221_log_softmax_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = float(x_[at_ + d_]);
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -376,20 +413,25 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			const float t_ = x_2_ - base_;
-			const float e_ = precise::exp(t_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					const float t_ = x_2_ - base_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -399,15 +441,23 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = float(x_[at_ + d_]);
-		const float t_ = x_2_ - base_;
-		y_[at_ + d_] = half(t_ - logtotal_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					const float t_ = x_2_ - base_;
+					y_[at_ + d_] = half(t_ - logtotal_);
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		if (args.wanted_top_ != 0) {
@@ -582,7 +632,7 @@ struct kg_dd4f7221_log_softmax_bf16_args {
 	int wanted_total_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_log_softmax_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -593,18 +643,30 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -612,20 +674,25 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			const float t_ = x_2_ - base_;
-			const float e_ = precise::exp(t_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -635,15 +702,23 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		const float t_ = x_2_ - base_;
-		y_[at_ + d_] = kg_to_bf16(t_ - logtotal_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_;
+					y_[at_ + d_] = kg_to_bf16(t_ - logtotal_);
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		if (args.wanted_top_ != 0) {
@@ -816,7 +891,7 @@ struct kg_dd4f7221_log_softmax_grad_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_log_softmax_grad_f32(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
@@ -828,20 +903,29 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_logtotal_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = d_y_[at_ + d_];
-			d_logtotal_part_run_ += d_y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
@@ -851,8 +935,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
@@ -860,9 +943,18 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = d_y_[at_ + d_];
-		d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * precise::exp(x_[at_ + d_] - base_ - logtotal_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * precise::exp(x_[at_ + d_] - base_ - logtotal_);
+				}
+			}
+		}
 	}
 }
 
@@ -984,7 +1076,7 @@ struct kg_dd4f7221_log_softmax_grad_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_log_softmax_grad_f16(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
@@ -996,20 +1088,29 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_logtotal_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = float(d_y_[at_ + d_]);
-			d_logtotal_part_run_ += d_y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_]);
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
@@ -1019,8 +1120,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
@@ -1028,9 +1128,18 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = float(d_y_[at_ + d_]);
-		d_x_[at_ + d_] = half(d_y_2_ + d_logtotal_ * precise::exp(float(x_[at_ + d_]) - base_ - logtotal_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_]);
+					d_x_[at_ + d_] = half(d_y_2_ + d_logtotal_ * precise::exp(float(x_[at_ + d_]) - base_ - logtotal_));
+				}
+			}
+		}
 	}
 }
 
@@ -1152,7 +1261,7 @@ struct kg_dd4f7221_log_softmax_grad_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_log_softmax_grad_bf16(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
@@ -1164,20 +1273,29 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_logtotal_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_logtotal_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-			d_logtotal_part_run_ += d_y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
@@ -1187,8 +1305,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
@@ -1196,9 +1313,18 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * precise::exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * precise::exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+				}
+			}
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ struct kg_dd4f7221_rmsnorm_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_rmsnorm_f32(
 		device const float *x_ [[buffer(0)]],
 		device const float *gamma_ [[buffer(1)]],
@@ -115,20 +115,29 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float meansq_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float meansq_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			meansq_sum_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
@@ -138,15 +147,23 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -274,7 +291,7 @@ struct kg_dd4f7221_rmsnorm_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_rmsnorm_f16(
 		device const half *x_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -285,20 +302,29 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float meansq_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float meansq_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			meansq_sum_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
@@ -308,15 +334,23 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = float(x_[at_ + d_]);
-		y_[at_ + d_] = half(x_2_ * rstd_2_ * float(gamma_[d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					y_[at_ + d_] = half(x_2_ * rstd_2_ * float(gamma_[d_]));
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -444,7 +478,7 @@ struct kg_dd4f7221_rmsnorm_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_rmsnorm_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -455,20 +489,29 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float meansq_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float meansq_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			meansq_sum_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
@@ -478,15 +521,23 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -613,7 +664,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *gamma_ [[buffer(1)]],
@@ -626,30 +677,48 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = d_y_[at_2_ + d_];
-				const float t_2_ = d_y_2_ * gamma_[d_];
-				const float x_2_ = x_[at_2_ + d_];
-				d_rstd_run_ += t_2_ * x_2_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_2_ = d_y_2_ * gamma_[d_];
+						const float x_2_ = x_[at_2_ + d_];
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -659,19 +728,27 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = d_y_[at_2_ + d_];
-			const float t_3_ = d_y_2_ * gamma_[d_];
-			const float x_2_ = x_[at_2_ + d_];
-			d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_3_ = d_y_2_ * gamma_[d_];
+						const float x_2_ = x_[at_2_ + d_];
+						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+				}
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -723,10 +800,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 				}
 			}
@@ -897,7 +974,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -910,30 +987,48 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = float(d_y_[at_2_ + d_]);
-				const float t_2_ = d_y_2_ * float(gamma_[d_]);
-				const float x_2_ = float(x_[at_2_ + d_]);
-				d_rstd_run_ += t_2_ * x_2_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_2_ + d_]);
+						const float t_2_ = d_y_2_ * float(gamma_[d_]);
+						const float x_2_ = float(x_[at_2_ + d_]);
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -943,19 +1038,27 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = float(d_y_[at_2_ + d_]);
-			const float t_3_ = d_y_2_ * float(gamma_[d_]);
-			const float x_2_ = float(x_[at_2_ + d_]);
-			d_x_[at_2_ + d_] = half(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = float(d_y_[at_2_ + d_]);
+						const float t_3_ = d_y_2_ * float(gamma_[d_]);
+						const float x_2_ = float(x_[at_2_ + d_]);
+						d_x_[at_2_ + d_] = half(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+				}
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -1007,10 +1110,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 				}
 			}
@@ -1181,7 +1284,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -1194,30 +1297,48 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_rstd_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_rstd_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	const int from_ = int(group.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(group.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-				const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-				const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-				d_rstd_run_ += t_2_ * x_2_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -1227,19 +1348,27 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-			const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-			const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-			d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
+						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+				}
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -1291,10 +1420,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 				}
 			}

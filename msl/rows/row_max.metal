@@ -82,7 +82,7 @@ struct kg_dd4f7221_row_max_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_row_max_f32(
 		device const float *x_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -91,16 +91,28 @@ kernel void kg_dd4f7221_row_max_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		y_reduced_thread_ = kg_max(y_reduced_thread_, x_[at_ + d_]);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					y_reduced_thread_ = kg_max(y_reduced_thread_, x_[at_ + d_]);
+				}
+			}
+		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
 	if (int(lane) == 0) {
@@ -108,8 +120,7 @@ kernel void kg_dd4f7221_row_max_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {
@@ -188,7 +199,7 @@ struct kg_dd4f7221_row_max_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_row_max_f16(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -197,16 +208,28 @@ kernel void kg_dd4f7221_row_max_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		y_reduced_thread_ = kg_max(y_reduced_thread_, float(x_[at_ + d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					y_reduced_thread_ = kg_max(y_reduced_thread_, float(x_[at_ + d_]));
+				}
+			}
+		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
 	if (int(lane) == 0) {
@@ -214,8 +237,7 @@ kernel void kg_dd4f7221_row_max_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {
@@ -294,7 +316,7 @@ struct kg_dd4f7221_row_max_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_row_max_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -303,16 +325,28 @@ kernel void kg_dd4f7221_row_max_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		y_reduced_thread_ = kg_max(y_reduced_thread_, kg_from_bf16(x_[at_ + d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					y_reduced_thread_ = kg_max(y_reduced_thread_, kg_from_bf16(x_[at_ + d_]));
+				}
+			}
+		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
 	if (int(lane) == 0) {
@@ -320,8 +354,7 @@ kernel void kg_dd4f7221_row_max_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {

@@ -95,7 +95,7 @@ struct kg_dd4f7221_row_mean_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_row_mean_f32(
 		device const float *x_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -104,19 +104,28 @@ kernel void kg_dd4f7221_row_mean_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			y_reduced_sum_run_ += x_[at_ + d_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					y_reduced_sum_run_ += x_[at_ + d_];
+				}
+			}
 		}
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
@@ -126,8 +135,7 @@ kernel void kg_dd4f7221_row_mean_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -210,7 +218,7 @@ struct kg_dd4f7221_row_mean_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_row_mean_f16(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -219,19 +227,28 @@ kernel void kg_dd4f7221_row_mean_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			y_reduced_sum_run_ += float(x_[at_ + d_]);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					y_reduced_sum_run_ += float(x_[at_ + d_]);
+				}
+			}
 		}
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
@@ -241,8 +258,7 @@ kernel void kg_dd4f7221_row_mean_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -325,7 +341,7 @@ struct kg_dd4f7221_row_mean_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_row_mean_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -334,19 +350,28 @@ kernel void kg_dd4f7221_row_mean_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			y_reduced_sum_run_ += kg_from_bf16(x_[at_ + d_]);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					y_reduced_sum_run_ += kg_from_bf16(x_[at_ + d_]);
+				}
+			}
 		}
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
@@ -356,8 +381,7 @@ kernel void kg_dd4f7221_row_mean_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -453,26 +477,22 @@ kernel void kg_dd4f7221_row_mean_grad_f32(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= n_) {
 		const float t_ = float(max(size_D_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = d_y_[r_] / t_;
 		}
 	} else {
 		const float t_ = float(max(size_D_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				d_x_[r_ * size_D_ + d_] = d_y_[r_] / t_;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = d_y_[r_] / t_;
 		}
 	}
 }
@@ -540,26 +560,22 @@ kernel void kg_dd4f7221_row_mean_grad_f16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const float t_ = float(max(size_D_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = half(float(d_y_[r_]) / t_);
 		}
 	} else {
 		const float t_ = float(max(size_D_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				d_x_[r_ * size_D_ + d_] = half(float(d_y_[r_]) / t_);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = half(float(d_y_[r_]) / t_);
 		}
 	}
 }
@@ -627,26 +643,22 @@ kernel void kg_dd4f7221_row_mean_grad_bf16(
 	const int size_R_ = int(args.size_R_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		const float t_ = float(max(size_D_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
 		}
 	} else {
 		const float t_ = float(max(size_D_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
 		}
 	}
 }

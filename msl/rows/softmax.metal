@@ -110,7 +110,7 @@ struct kg_dd4f7221_softmax_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_softmax_f32(
 		device const float *x_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -119,18 +119,30 @@ kernel void kg_dd4f7221_softmax_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -138,19 +150,24 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			const float e_ = precise::exp(x_2_ - base_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float e_ = precise::exp(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -160,15 +177,23 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 	}
 	const bool t_ = total_ == 0.0f;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		const float e_ = precise::exp(x_2_ - base_);
-		y_[at_ + d_] = t_ ? 0.0f : e_ / total_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float e_ = precise::exp(x_2_ - base_);
+					y_[at_ + d_] = t_ ? 0.0f : e_ / total_;
+				}
+			}
+		}
 	}
 }
 
@@ -320,7 +345,7 @@ struct kg_dd4f7221_softmax_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_softmax_f16(
 		device const half *x_ [[buffer(0)]],
 		device half *y_ [[buffer(1)]],
@@ -329,18 +354,30 @@ kernel void kg_dd4f7221_softmax_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = float(x_[at_ + d_]);
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -348,19 +385,24 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = float(x_[at_ + d_]);
-			const float e_ = precise::exp(x_2_ - base_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					const float e_ = precise::exp(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -370,15 +412,23 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 	}
 	const bool t_ = total_ == 0.0f;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = float(x_[at_ + d_]);
-		const float e_ = precise::exp(x_2_ - base_);
-		y_[at_ + d_] = half(t_ ? 0.0f : e_ / total_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					const float e_ = precise::exp(x_2_ - base_);
+					y_[at_ + d_] = half(t_ ? 0.0f : e_ / total_);
+				}
+			}
+		}
 	}
 }
 
@@ -530,7 +580,7 @@ struct kg_dd4f7221_softmax_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_softmax_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device ushort *y_ [[buffer(1)]],
@@ -539,18 +589,30 @@ kernel void kg_dd4f7221_softmax_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float top_parts_[4];
-	threadgroup float total_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float top_parts_[8];
+	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
@@ -558,19 +620,24 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			const float e_ = precise::exp(x_2_ - base_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float e_ = precise::exp(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -580,15 +647,23 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 	}
 	const bool t_ = total_ == 0.0f;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		const float e_ = precise::exp(x_2_ - base_);
-		y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ / total_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float e_ = precise::exp(x_2_ - base_);
+					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ / total_);
+				}
+			}
+		}
 	}
 }
 
@@ -740,7 +815,7 @@ struct kg_dd4f7221_softmax_grad_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_softmax_grad_f32(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *y_ [[buffer(1)]],
@@ -750,21 +825,30 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_total_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_total_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = d_y_[at_ + d_];
-			const float y_2_ = y_[at_ + d_];
-			d_total_part_run_ += d_y_2_ * y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					const float y_2_ = y_[at_ + d_];
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
 		}
 		d_total_part_thread_ += d_total_part_run_;
 	}
@@ -774,14 +858,22 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_total_part_ += d_total_part_parts_[s_];
 	}
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = d_y_[at_ + d_];
-		const float y_2_ = y_[at_ + d_];
-		d_x_[at_ + d_] = (d_y_2_ - d_total_part_) * y_2_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					const float y_2_ = y_[at_ + d_];
+					d_x_[at_ + d_] = (d_y_2_ - d_total_part_) * y_2_;
+				}
+			}
+		}
 	}
 }
 
@@ -900,7 +992,7 @@ struct kg_dd4f7221_softmax_grad_f16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_softmax_grad_f16(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *y_ [[buffer(1)]],
@@ -910,21 +1002,30 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_total_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_total_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = float(d_y_[at_ + d_]);
-			const float y_2_ = float(y_[at_ + d_]);
-			d_total_part_run_ += d_y_2_ * y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_]);
+					const float y_2_ = float(y_[at_ + d_]);
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
 		}
 		d_total_part_thread_ += d_total_part_run_;
 	}
@@ -934,14 +1035,22 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_total_part_ += d_total_part_parts_[s_];
 	}
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = float(d_y_[at_ + d_]);
-		const float y_2_ = float(y_[at_ + d_]);
-		d_x_[at_ + d_] = half((d_y_2_ - d_total_part_) * y_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = float(d_y_[at_ + d_]);
+					const float y_2_ = float(y_[at_ + d_]);
+					d_x_[at_ + d_] = half((d_y_2_ - d_total_part_) * y_2_);
+				}
+			}
+		}
 	}
 }
 
@@ -1060,7 +1169,7 @@ struct kg_dd4f7221_softmax_grad_bf16_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_softmax_grad_bf16(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *y_ [[buffer(1)]],
@@ -1070,21 +1179,30 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float d_total_part_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float d_total_part_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-			const float y_2_ = kg_from_bf16(y_[at_ + d_]);
-			d_total_part_run_ += d_y_2_ * y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
 		}
 		d_total_part_thread_ += d_total_part_run_;
 	}
@@ -1094,14 +1212,22 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_total_part_ += d_total_part_parts_[s_];
 	}
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-		const float y_2_ = kg_from_bf16(y_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
+				}
+			}
+		}
 	}
 }
 

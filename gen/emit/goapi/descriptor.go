@@ -176,10 +176,10 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 		fields = append(fields, field("CPU", cpuLaunch(k.CPU)), field("C", jen.Qual(d.kernels, pointerName(k.C))))
 	}
 	if k.GPU.Threads > 0 {
-		fields = append(fields, field("GPU", flat(rt("GPULaunch"), launch(k.GPU)...)))
+		fields = append(fields, field("GPU", gpuLaunch(k.GPU)))
 	}
 	if k.Wide != nil {
-		fields = append(fields, field("Wide", wideLaunch(k.Wide)))
+		fields = append(fields, field("Wide", wideForm(k.Wide)))
 	}
 	if len(k.Flops) > 0 {
 		fields = append(fields, field("Flops", flat(jen.Index().Add(rt("Term")), collect(k.Flops, func(t bind.Term) jen.Code {
@@ -228,20 +228,20 @@ func cpuLaunch(c bind.CPULaunch) *jen.Statement {
 	return flat(rt("CPULaunch"), fields...)
 }
 
-func launch(g bind.GPULaunch) []jen.Code {
-	return []jen.Code{field("Grid", grid(g.Grid)), field("Threads", jen.Lit(g.Threads))}
+func gpuLaunch(g bind.GPULaunch) *jen.Statement {
+	fields := []jen.Code{field("Grid", grid(g.Grid)), field("Threads", jen.Lit(g.Threads))}
+	if len(g.Row.Axes) > 0 {
+		fields = append(fields, field("Row", flat(rt("GridDim"), gridDim(g.Row)...)))
+	}
+	return flat(rt("GPULaunch"), fields...)
 }
 
-func wideLaunch(w *bind.WideLaunch) *jen.Statement {
-	fields := []jen.Code{field("Symbol", jen.Lit(w.Symbol)), field("GPULaunch", flat(rt("GPULaunch"), launch(w.GPULaunch)...))}
-	if len(w.Row.Axes) > 0 {
-		fields = append(fields, field("Row", flat(rt("GridDim"), gridDim(w.Row)...)))
-	}
-	fields = append(fields, field("Aligned", uint8Slice(w.Aligned)))
+func wideForm(w *bind.WideForm) *jen.Statement {
+	fields := []jen.Code{field("Symbol", jen.Lit(w.Symbol)), field("Aligned", uint8Slice(w.Aligned))}
 	if len(w.Multiple) > 0 {
 		fields = append(fields, field("Multiple", grid(w.Multiple)))
 	}
-	return jen.Op("&").Add(flat(rt("WideLaunch"), fields...))
+	return jen.Op("&").Add(flat(rt("WideForm"), fields...))
 }
 
 func grid(dims []bind.GridDim) *jen.Statement {

@@ -1,6 +1,7 @@
 package msl_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -66,6 +67,8 @@ type device struct {
 	reports []sim.Report
 	limit   time.Duration // of a launch; 0 means none
 	late    bool          // a launch took longer
+	one     bool          // runs one form of each kernel, the wide one if
+	wide    bool          // and where it fits
 }
 
 const faultBytes = 40
@@ -135,9 +138,41 @@ func (d *device) memory(p *expr.Program, call oracle.Call, sizes *oracle.Sizes, 
 	return tensors
 }
 
+// launch runs a kernel. Where the wide form fits it runs, too: both must compute the
+// same bits.
 func (d *device) launch(t testing.TB, k bind.Kernel, tensors [][]byte, block []byte, extent []int64) {
 	t.Helper()
-	job := sim.Job{Kernel: d.symbol(k.Symbol), Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.Threads, 1, 1}}
+	symbol, fits := d.symbol(k.Symbol), k.Wide != nil && k.Wide.Fits(extent)
+	if d.one && d.wide && fits {
+		symbol = d.symbol(k.Wide.Symbol)
+	}
+	bufs := d.form(t, symbol, k, tensors, block, extent)
+	if fits && !d.one {
+		wide := d.form(t, d.symbol(k.Wide.Symbol), k, tensors, block, extent)
+		for slot := range min(len(bufs), len(wide)) {
+			if slot < len(k.Buffers) && k.Buffers[slot].Write && !bytes.Equal(bufs[slot], wide[slot]) {
+				t.Errorf("%s: buffer %d has other bits in the wide form, axes %v", k.Symbol, slot, extent)
+			}
+		}
+		if wide == nil {
+			bufs = nil
+		}
+	}
+	if bufs == nil {
+		return
+	}
+	for slot, b := range k.Buffers {
+		if b.Write {
+			tensors[b.Tensor] = bufs[slot]
+		}
+	}
+	d.fault = bufs[len(bufs)-1]
+}
+
+// form runs a function of a kernel and returns its buffers, nil if it did not end.
+func (d *device) form(t testing.TB, symbol string, k bind.Kernel, tensors [][]byte, block []byte, extent []int64) [][]byte {
+	t.Helper()
+	job := sim.Job{Kernel: symbol, Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.ThreadsFor(extent), 1, 1}}
 	for i, g := range k.GPU.Grid {
 		job.Grid[i] = int((bind.Product(extent, g.Axes) + g.Tile - 1) / g.Tile)
 	}
@@ -158,21 +193,13 @@ func (d *device) launch(t testing.TB, k bind.Kernel, tensors [][]byte, block []b
 	r, err := d.program.Run(ctx, job)
 	if errors.Is(err, context.DeadlineExceeded) {
 		d.late = true
-		return
+		return nil
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.reports = append(d.reports, r.Reports...)
-	if r.Buffers == nil {
-		return
-	}
-	for slot, b := range k.Buffers {
-		if b.Write {
-			tensors[b.Tensor] = r.Buffers[slot]
-		}
-	}
-	d.fault = r.Buffers[len(r.Buffers)-1]
+	return r.Buffers
 }
 
 // fault is a fault word as the host reads it.

@@ -39,7 +39,7 @@ shape = "R... D"
 [let.total]
 over = "D"
 reduce = "sum"
-expr = "x"
+expr = "x + 1"
 [inout.s]
 shape = "R..."
 expr = "s + total"

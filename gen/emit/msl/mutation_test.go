@@ -40,8 +40,14 @@ func subjects(t *testing.T) map[string]subject {
 		"cols": {parsed(t, middleSum), []call{
 			{axes: ax{"B": {2}, "L": {9000}, "H": {35}}, terms: 1000},
 		}, []string{"mul(lanes, 1024)", "mul(lanes, 32)"}},
-		"blocks": {parsed(t, rowBlocks), []call{{axes: ax{"R": {40}, "D": {300}}, terms: 300}}, nil},
-		"inout":  {parsed(t, inoutRow), []call{{axes: ax{"R": {2}, "D": {150}}, terms: 75}}, nil},
+		"blocks": {parsed(t, rowBlocks), []call{
+			{axes: ax{"R": {18}, "D": {600}}, terms: 600},
+			{axes: ax{"R": {2}, "D": {4120}}, terms: 4120},
+		}, nil},
+		"inout": {parsed(t, inoutRow), []call{
+			{axes: ax{"R": {2}, "D": {600}}, terms: 75},
+			{axes: ax{"R": {1}, "D": {4120}}, terms: 75},
+		}, nil},
 		"matmul": {instance(t, "matmul_bias", transposed("n", "n"), f32), []call{
 			{axes: ax{"Z": {2}, "M": {70}, "N": {69}, "K": {37}}},
 		}, nil},
@@ -79,16 +85,16 @@ expr = "x * total"
 `
 )
 
-// mutants makes copies of the first kernel of s, each changed by change(f, n) for n =
-// 0, 1, … until that says that there is nothing more to change. It returns what
-// was done to each, and a file with all of them, named mutant_n, and the kernels
-// that follow.
-func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bool)) ([]string, []byte) {
+// mutants makes copies of a form of the first kernel of s, each changed by
+// change(f, n) for n = 0, 1, … until that says that there is nothing more to change.
+// It returns what was done to each, and a file with all of them, named mutant_n, and
+// the kernels that follow.
+func mutants(t *testing.T, s subject, of form, change func(f *ir.Func, n int) (string, bool)) ([]string, []byte) {
 	t.Helper()
 	var did []string
 	var kernels []*ir.Func
 	for n := 0; ; n++ {
-		f := bound(t, s.program).MSL[0]
+		f := bound(t, s.program).MSL[of]
 		what, ok := change(f, n)
 		if !ok {
 			break
@@ -96,15 +102,31 @@ func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bo
 		f.Symbol = fmt.Sprintf("mutant_%d", n)
 		did, kernels = append(did, what), append(kernels, f)
 	}
-	return did, emit(t, s.program.File, append(kernels, bound(t, s.program).MSL[1:]...))
+	others := bound(t, s.program).MSL
+	return did, emit(t, s.program.File, append(kernels, slices.Delete(others, int(of), int(of)+1)...))
 }
 
-// runMutant runs the program of s with its kernel exchanged for mutant n. A
+// form is a form of the first kernel of a program, as its number among the functions.
+type form int
+
+// forms runs test for each form of the first kernel of each subject.
+func forms(t *testing.T, test func(t *testing.T, name string, s subject, b *bind.Result, of form)) {
+	for name, s := range subjects(t) {
+		b := bound(t, s.program)
+		t.Run(name, func(t *testing.T) { test(t, name, s, b, 0) })
+		if b.Op.Variants[0].Kernels[0].Wide != nil {
+			t.Run(name+"_wide", func(t *testing.T) { test(t, name+"_wide", s, b, 1) })
+		}
+	}
+}
+
+// runMutant runs the program of s with a form of its kernel exchanged for mutant n. A
 // mutant that does not come to an end gives no results.
-func runMutant(t *testing.T, s subject, program *sim.Program, b *bind.Result, n int, c oracle.Call) ([]sim.Report, map[string]oracle.Array) {
+func runMutant(t *testing.T, s subject, program *sim.Program, b *bind.Result, of form, n int, c oracle.Call) ([]sim.Report, map[string]oracle.Array) {
 	t.Helper()
 	d := newDevice(program, b)
-	first := b.MSL[0].Symbol
+	first := b.MSL[of].Symbol
+	d.one, d.wide = true, of > 0
 	d.symbol = func(s string) string {
 		if s == first {
 			return fmt.Sprintf("mutant_%d", n)
@@ -149,23 +171,20 @@ func TestEveryBarrierIsNeeded(t *testing.T) {
 	if err := sim.Tools(); err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range subjects(t) {
-		t.Run(name, func(t *testing.T) {
-			did, text := mutants(t, s, dropBarrier)
-			if len(did) == 0 {
-				t.Fatal("the kernel has no barrier")
+	forms(t, func(t *testing.T, name string, s subject, b *bind.Result, of form) {
+		did, text := mutants(t, s, of, dropBarrier)
+		if len(did) == 0 {
+			t.Fatal("the kernel has no barrier")
+		}
+		program := build(t, name+"_mutants.metal", text, sim.Thread)
+		c := s.calls[0].inputs(t, rand.New(rand.NewPCG(1, 2)), s.program)
+		for n := range did {
+			reports, _ := runMutant(t, s, program, b, of, n, c)
+			if !slices.ContainsFunc(reports, func(r sim.Report) bool { return r.Kind == sim.DataRace && r.Line > 0 }) {
+				t.Errorf("barrier %d removed: no race with a place among %v", n, reports)
 			}
-			program := build(t, name+"_mutants.metal", text, sim.Thread)
-			b := bound(t, s.program)
-			c := s.calls[0].inputs(t, rand.New(rand.NewPCG(1, 2)), s.program)
-			for n := range did {
-				reports, _ := runMutant(t, s, program, b, n, c)
-				if !slices.ContainsFunc(reports, func(r sim.Report) bool { return r.Kind == sim.DataRace && r.Line > 0 }) {
-					t.Errorf("barrier %d removed: no race with a place among %v", n, reports)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // Every operator counts: with any one exchanged, the sanitizers have something
@@ -174,29 +193,26 @@ func TestEveryOperatorCounts(t *testing.T) {
 	if err := sim.Tools(); err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range subjects(t) {
-		t.Run(name, func(t *testing.T) {
-			did, text := mutants(t, s, ir.Corrupt)
-			if len(did) < 5 {
-				t.Fatalf("only %d operators to corrupt", len(did))
+	forms(t, func(t *testing.T, name string, s subject, b *bind.Result, of form) {
+		did, text := mutants(t, s, of, ir.Corrupt)
+		if len(did) < 5 {
+			t.Fatalf("only %d operators to corrupt", len(did))
+		}
+		address := build(t, name+"_mutants.metal", text, sim.Address|sim.Undefined)
+		races := build(t, name+"_mutants.metal", text, sim.Thread)
+		for n, what := range did {
+			if slices.ContainsFunc(s.rounding, func(op string) bool { return strings.HasPrefix(what, op+" became") }) {
+				continue
 			}
-			address := build(t, name+"_mutants.metal", text, sim.Address|sim.Undefined)
-			races := build(t, name+"_mutants.metal", text, sim.Thread)
-			b := bound(t, s.program)
-			for n, what := range did {
-				if slices.ContainsFunc(s.rounding, func(op string) bool { return strings.HasPrefix(what, op+" became") }) {
-					continue
-				}
-				if !s.foundOut(t, address, b, n) && !s.foundOut(t, races, b, n) {
-					t.Errorf("not found out: %s", what)
-				}
+			if !s.foundOut(t, address, b, of, n) && !s.foundOut(t, races, b, of, n) {
+				t.Errorf("not found out: %s", what)
 			}
-		})
-	}
+		}
+	})
 }
 
 // foundOut reports whether any call of s shows mutant n to be wrong.
-func (s subject) foundOut(t *testing.T, program *sim.Program, b *bind.Result, n int) bool {
+func (s subject) foundOut(t *testing.T, program *sim.Program, b *bind.Result, of form, n int) bool {
 	t.Helper()
 	for i, c := range s.calls {
 		oc := c.inputs(t, rand.New(rand.NewPCG(uint64(i), 2)), s.program)
@@ -204,7 +220,7 @@ func (s subject) foundOut(t *testing.T, program *sim.Program, b *bind.Result, n 
 		if err != nil {
 			t.Fatal(err)
 		}
-		reports, got := runMutant(t, s, program, b, n, oc)
+		reports, got := runMutant(t, s, program, b, of, n, oc)
 		if len(reports) > 0 || got == nil {
 			return true
 		}

@@ -1,175 +1,331 @@
 package simt
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/ir"
 	"github.com/kernelgen/kgen/gen/lower"
 	"github.com/kernelgen/kgen/gen/plan"
 )
 
-// rowThreads is the number of threads that share a row, or a chunk.
-const rowThreads = 128
+const (
+	rowThreads = 256 // in a group of a row program, at most
+	rowOwn     = 16  // elements of a row that a thread has; of longer rows it has more
+)
 
-// group is a threadgroup as one of its threads sees it.
-type group struct{ thread, simd ir.Expr }
-
-func (l *lowering) group() group {
-	l.out.Func.Threads = rowThreads
-	return group{thread: l.here(ir.Thread, "thread"), simd: l.here(ir.SIMDGroup, "simd")}
+// row is a row program. A slab is 16 elements of a row for each thread of the group. In
+// the wide form a row's first slab stays in registers, and what lies beyond is read
+// again in each phase; in the other form all of it is.
+type row struct {
+	*runs
+	group
+	n, threads, slab ir.Expr
+	phase            []lower.Phase
+	held             []*expr.Read // whose elements stay in registers
+	keep             []lower.Kept // values that do
 }
 
-// rows lowers a row program: a group has a row, or a block of rows where column
-// sums are kept for each block. Its threads stride along the row, once for each
-// pass of reductions, and then for the outputs.
-func (l *lowering) rows() {
-	par, red := l.k.Par, l.k.Red
-	if l.k.Chunk != nil {
-		l.rowBlock()
-		return
+// rows lowers a row program: a group, of as many threads as give each 16 elements of
+// the row, has a row, or a block of rows where column sums are kept for each block.
+func (l *lowering) rows(wide bool) {
+	par, red, c := l.k.Par, l.k.Red, l.k.Chunk
+	r := &row{phase: lower.Phases(l.k)}
+	if len(red) > 0 {
+		r.runs = l.newRuns(wide, red[len(red)-1])
+		r.multiple(r.inner)
+	} else {
+		r.runs = &runs{lowering: l, run: 1, temp: map[string]*ir.Array{}}
 	}
-	if len(par) > 0 {
+	if wide {
+		r.keep = lower.Keep(l.k)
+		r.findHeld()
+	}
+	l.out.PerThread, l.out.Row = rowOwn, red
+	switch {
+	case c != nil:
+		l.out.Grid = []Dim{{[]*expr.Axis{c.Axis}, 1}}
+		l.Bind(c.Axis, &ir.Here{ID: ir.GroupX})
+	case len(par) > 0:
 		l.out.Grid = []Dim{{par, 1}}
 		l.bind(par, &ir.Here{ID: ir.GroupX})
 	}
-	n := l.extent("n", red)
-	l.row(l.group(), n)
-}
-
-// rowBlock lowers a row program with column sums: a group has a block of rows,
-// each of its threads the same columns of all of them.
-func (l *lowering) rowBlock() {
-	c := l.k.Chunk
-	l.out.Grid = []Dim{{[]*expr.Axis{c.Axis}, 1}}
-	l.Bind(c.Axis, &ir.Here{ID: ir.GroupX})
-	n := l.extent("n", l.k.Red)
-	rows := l.extent("rows", l.k.Par)
-	from := l.Name("from", times(&ir.Here{ID: ir.GroupX}, c.Size))
-	to := l.Name("to", lower.MinI(lower.AddI(from, lower.Int(c.Size)), rows))
-	g := l.group()
-	l.acrossRow(g, n, func() {
-		for _, s := range l.k.Sums {
-			l.Store(s.Let, &ir.Lit{T: ir.Scalar(ir.F32)})
-		}
-	})
-	l.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
-		l.bind(l.k.Par, at)
-		l.row(g, n)
-		if len(l.k.Passes()) == 1 {
-			// The next row's parts must not overtake the reading of this one's;
-			// where there are more passes, their barriers lie between.
-			l.Emit(&ir.Barrier{})
-		}
-	})
-}
-
-// row computes the row of n elements at hand by all threads of the group.
-func (l *lowering) row(g group, n ir.Expr) {
-	row := span{axes: l.k.Red, from: lower.Int(0), to: n, first: g.thread, step: lower.Int(rowThreads)}
-	for _, stages := range l.k.Passes() {
-		l.groupPass(stages, row, g)
-	}
-	perRow, perElement := l.k.RowStores()
-	if len(perElement)+len(l.k.Sums) > 0 {
-		l.acrossRow(g, n, func() {
-			l.stores(perElement)
-			l.addSums()
-		})
-	}
-	l.fence(perRow)
-	l.once(g, perRow)
-}
-
-// acrossRow runs body for the thread's positions of a row of n elements.
-func (l *lowering) acrossRow(g group, n ir.Expr, body func()) {
-	red := l.k.Red
-	l.loop(posName(red), g.thread, n, lower.Int(rowThreads), func(at ir.Expr) {
-		l.bind(red, at)
-		body()
-	})
-}
-
-// addSums adds the row's terms to the sums of its block.
-func (l *lowering) addSums() {
-	for _, s := range l.k.Sums {
-		old := l.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
-		l.Store(s.Let, bin(ir.Add, old, l.Value(s.Expr)))
-	}
-}
-
-// fence lets all threads of the group read the old value of an inout before one
-// of them stores the new one.
-func (l *lowering) fence(ss []*plan.Store) {
-	for _, s := range ss {
-		if s.T.Role == expr.InOut {
-			l.Emit(&ir.Barrier{Device: true})
-			return
-		}
-	}
-}
-
-// partial reduces one chunk of the whole index space in each group.
-func (l *lowering) partial() {
-	c := l.k.Chunk
-	l.out.Grid = []Dim{{l.k.Par, 1}}
-	l.bind(l.k.Par, &ir.Here{ID: ir.GroupX})
-	n := l.extent("n", c.Of)
-	from := l.Name("from", times(&ir.Here{ID: ir.GroupX}, plan.ChunkSize))
-	to := l.Name("to", lower.MinI(lower.AddI(from, lower.Int(plan.ChunkSize)), n))
-	g := l.group()
-	chunk := span{axes: l.k.Red, from: from, to: to, first: g.thread, step: lower.Int(rowThreads)}
-	for _, stages := range l.k.Passes() {
-		l.groupPass(stages, chunk, g)
-	}
-	l.once(g, l.k.Stores)
-}
-
-// once runs the stores in the group's first thread.
-func (l *lowering) once(g group, ss []*plan.Store) {
-	if len(ss) > 0 {
-		l.when(bin(ir.Eq, g.thread, lower.Int(0)), func() { l.stores(ss) })
-	}
-}
-
-// groupPass reduces the positions of s by all threads of the group. Every thread
-// gets the results.
-func (l *lowering) groupPass(stages []*plan.Stage, s span, g group) {
-	accs := l.newAccs(stages, "_thread")
-	l.sweep(accs, s, rowRuns)
-	for _, a := range accs {
-		l.foldSIMD(a)
-	}
-	var slots []slot
-	for _, a := range accs {
-		slots = append(slots, l.newSlot(a, rowThreads/simdWidth))
-	}
-	l.when(bin(ir.Eq, &ir.Here{ID: ir.Lane}, lower.Int(0)), func() {
-		for _, s := range slots {
-			l.put(s, g.simd)
-		}
-	})
-	l.Emit(&ir.Barrier{})
-	accs = l.newAccs(stages, "")
-	l.unrolled("s", rowThreads/simdWidth, func(i ir.Expr) { l.gather(slots, accs, i) })
-	l.publish(accs)
-}
-
-// foldSIMD leaves in a what the threads of a SIMD group come to together.
-func (l *lowering) foldSIMD(a *acc) {
-	v := lower.RefTo(a.v)
-	if a.index == nil {
-		l.Emit(&ir.Assign{V: a.v, X: lower.Across(a.stage.Reduce, v)})
+	r.n = l.extent("n", red)
+	r.group = l.group(rowThreads)
+	r.threads = l.here(ir.Threads, "threads")
+	r.simds = lower.DivI(r.threads, lower.Int(simdWidth))
+	r.slab = l.Name("slab", times(r.threads, rowOwn))
+	if c == nil {
+		r.one()
 		return
 	}
-	fold := ir.FoldMax
-	if a.isMin() {
-		fold = ir.FoldMin
+	r.block(c)
+}
+
+// block computes a block of rows and sums their columns: in registers as far as those
+// go, beyond in memory.
+func (r *row) block(c *plan.Chunk) {
+	rows := r.extent("rows", r.k.Par)
+	from := r.Name("from", times(&ir.Here{ID: ir.GroupX}, c.Size))
+	to := r.Name("to", lower.MinI(lower.AddI(from, lower.Int(c.Size)), rows))
+	zero := &ir.Lit{T: ir.Scalar(ir.F32)}
+	if r.wide {
+		for _, s := range r.k.Sums {
+			a := r.sums(s)
+			r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: zero}) })
+		}
 	}
-	best := l.Name(a.stage.Let.Name+"_best", &ir.Horizontal{Fold: fold, X: v})
-	// The lowest index among the threads that have the best value.
-	worse := &ir.Better{X: best, Best: v, Min: a.isMin()}
-	index := &ir.Select{C: worse, A: lit32(lower.NoIndex), B: lower.RefTo(a.index)}
-	l.Emit(
-		&ir.Assign{V: a.index, X: &ir.Horizontal{Fold: ir.FoldMin, X: index}},
-		&ir.Assign{V: a.v, X: best},
-	)
+	r.beyond(func(from ir.Expr) {
+		r.elementsOf(from, func(_, _ ir.Expr) {
+			for _, s := range r.k.Sums {
+				r.Store(s.Let, zero)
+			}
+		})
+	})
+	r.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
+		r.bind(r.k.Par, at)
+		r.one()
+		if len(r.k.Passes()) == 1 {
+			// The next row's parts must not overtake the reading of this one's;
+			// where there are more passes, their barriers lie between.
+			r.Emit(&ir.Barrier{})
+		}
+	})
+	r.within(func(i, at ir.Expr) {
+		r.bind(r.k.Red, at)
+		for _, s := range r.k.Sums {
+			r.storeRun(s.Let, r.innerAt(), r.sums(s), lower.MulI(i, lower.Int(r.run)))
+		}
+	})
+}
+
+// sums are the thread's sums of the columns that it keeps.
+func (r *row) sums(s *plan.Stage) *ir.Array { return r.array(s.Let.Name+"_sums", rowOwn) }
+
+// findHeld finds the reads that several phases need, of which those do not count that
+// only a value needs that is kept.
+func (r *row) findHeld() {
+	count := map[string]int{}
+	for n := range r.phase {
+		for _, e := range r.needed(n, true) {
+			count[expr.Key(e)]++
+		}
+	}
+	for _, e := range r.reads {
+		if count[expr.Key(e)] > 1 {
+			r.held = append(r.held, e)
+		}
+	}
+}
+
+// needed returns the runs that phase n reads; with kept, values that were kept before
+// are at hand.
+func (r *row) needed(n int, kept bool) []*expr.Read {
+	found := map[string]bool{}
+	for _, e := range r.phase[n].All {
+		expr.Walk(e, func(e expr.Expr) bool {
+			if kept && slices.ContainsFunc(r.keep, func(k lower.Kept) bool { return k.First < n && expr.Key(k.Expr) == expr.Key(e) }) {
+				return false
+			}
+			found[expr.Key(e)] = true
+			return true
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(r.reads), func(e *expr.Read) bool { return !found[expr.Key(e)] })
+}
+
+func (r *row) holds(e *expr.Read) bool { return slices.Contains(r.held, e) }
+
+// within runs body for the runs that the thread keeps: number i, at a position of the
+// row.
+func (r *row) within(body func(i, at ir.Expr)) {
+	if r.wide {
+		r.runsOf(lower.Int(0), body)
+	}
+}
+
+// beyond runs body for the slabs of the row that threads do not keep; from is the
+// position of a slab.
+func (r *row) beyond(body func(from ir.Expr)) {
+	first := r.slab
+	if !r.wide {
+		first = lower.Int(0)
+	}
+	r.loop("from", first, r.n, r.slab, body)
+}
+
+// runsOf runs body for the thread's runs in the slab at a position, as far as the row
+// goes: number i, at a position of the row.
+func (r *row) runsOf(from ir.Expr, body func(i, at ir.Expr)) {
+	r.unrolled("i", rowOwn/r.run, func(i ir.Expr) {
+		at := r.Name(posName(r.k.Red), r.runAt(from, i))
+		s := &ir.If{C: less(at, r.n)}
+		r.In(&s.Then, func() { body(i, at) })
+		r.Emit(s)
+	})
+}
+
+// runAt is where the thread's run i of the slab at a position begins.
+func (r *row) runAt(from, i ir.Expr) ir.Expr {
+	return lower.AddI(from, times(lower.AddI(lower.MulI(i, r.threads), r.thread), r.run))
+}
+
+// elementsOf runs body for each of the thread's elements in the slab at a position, as
+// far as the row goes: at a position of the row, which is bound.
+func (r *row) elementsOf(from ir.Expr, body func(at, v ir.Expr)) {
+	r.unrolled("i", rowOwn/r.run, func(i ir.Expr) {
+		one := func(v ir.Expr) {
+			at := r.Name(posName(r.k.Red), lower.AddI(r.runAt(from, i), v))
+			s := &ir.If{C: less(at, r.n)}
+			r.In(&s.Then, func() {
+				r.bind(r.k.Red, at)
+				body(at, v)
+			})
+			r.Emit(s)
+		}
+		if r.run == 1 {
+			one(lower.Int(0))
+		} else {
+			r.unrolled("v", r.run, one)
+		}
+	})
+}
+
+func (r *row) heldIn(e *expr.Read) *ir.Array {
+	return r.array(e.T.Name+"_row"+r.number(e), rowOwn)
+}
+
+func (r *row) keptIn(k lower.Kept) *ir.Array {
+	return r.array("kept"+r.numberKept(k), rowOwn)
+}
+
+func (r *row) numberKept(k lower.Kept) string {
+	for i := range r.keep {
+		if r.keep[i].Expr == k.Expr && i > 0 {
+			return fmt.Sprintf("_%d", i+1)
+		}
+	}
+	return ""
+}
+
+// one computes the row at hand.
+func (r *row) one() {
+	if len(r.held) > 0 {
+		r.within(func(i, at ir.Expr) {
+			r.bind(r.k.Red, at)
+			for _, e := range r.held {
+				r.load(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
+			}
+		})
+	}
+	for n, stages := range r.k.Passes() {
+		r.pass(n, stages)
+	}
+	perRow, perElement := r.k.RowStores()
+	if len(perElement)+len(r.k.Sums) > 0 {
+		last := len(r.phase) - 1
+		body := func(i, at, v ir.Expr) {
+			if r.wide {
+				r.computes(perElement, v)
+			} else {
+				r.stores(perElement)
+			}
+			r.addSums(i, v)
+		}
+		after := func() { r.writes(perElement, r.innerAt()) }
+		r.kept(last, body, after)
+		r.beyond(func(from ir.Expr) { r.read(last, from, body, after) })
+	}
+	r.fence(perRow)
+	r.once(r.group, perRow)
+}
+
+// kept runs body in phase n for each element that the thread keeps, and after for each
+// run. In body, i is the number of a run, at the position in the row and v that in the
+// run.
+func (r *row) kept(n int, body func(i, at, v ir.Expr), after func()) {
+	r.within(func(i, at ir.Expr) { r.phaseRun(n, i, at, body, after) })
+}
+
+// read runs body in phase n for each of the thread's elements in the slab at a
+// position, which are read; i is nil.
+func (r *row) read(n int, from ir.Expr, body func(i, at, v ir.Expr), after func()) {
+	if r.wide {
+		r.runsOf(from, func(_, at ir.Expr) { r.phaseRun(n, nil, at, body, after) })
+		return
+	}
+	r.elementsOf(from, func(at, v ir.Expr) { body(nil, at, v) })
+}
+
+// phaseRun runs body in phase n for the elements of the run at a position: number i of
+// those that are kept, or one that is read.
+func (r *row) phaseRun(n int, i, at ir.Expr, body func(i, at, v ir.Expr), after func()) {
+	r.bind(r.k.Red, at)
+	first := r.innerAt()
+	need := r.needed(n, i != nil)
+	for _, e := range need {
+		if i == nil || !r.holds(e) {
+			r.load(r.runIn(e), lower.Int(0), e, first)
+		}
+	}
+	r.elements(first, func(v ir.Expr) {
+		place := func(a *ir.Array) *ir.At {
+			return &ir.At{A: a, I: lower.AddI(lower.MulI(i, lower.Int(r.run)), v)}
+		}
+		for _, e := range need {
+			if i != nil && r.holds(e) {
+				r.Known(e, place(r.heldIn(e)))
+			} else {
+				r.Known(e, &ir.At{A: r.runIn(e), I: v})
+			}
+		}
+		for _, k := range r.keep {
+			if i != nil && k.First < n {
+				r.Known(k.Expr, place(r.keptIn(k)))
+			}
+		}
+		body(i, lower.AddI(at, v), v)
+		for _, k := range r.keep {
+			if i != nil && k.First == n {
+				to := place(r.keptIn(k))
+				r.Emit(&ir.Put{A: to.A, I: to.I, X: r.Value(k.Expr)})
+			}
+		}
+	})
+	if after != nil {
+		after()
+	}
+}
+
+// addSums adds the element's terms to the sums of its columns.
+func (r *row) addSums(i, v ir.Expr) {
+	for _, s := range r.k.Sums {
+		x := r.Value(s.Expr)
+		if i == nil {
+			old := r.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
+			r.Store(s.Let, bin(ir.Add, old, x))
+			continue
+		}
+		at := &ir.At{A: r.sums(s), I: lower.AddI(lower.MulI(i, lower.Int(r.run)), v)}
+		r.Emit(&ir.Put{A: at.A, I: at.I, X: bin(ir.Add, at, x)})
+	}
+}
+
+// pass reduces the row at hand. Every thread gets the results. A thread sums up each
+// slab by itself, so that the rounding error does not grow with the length.
+func (r *row) pass(n int, stages []*plan.Stage) {
+	accs := r.newAccs(stages, "_thread")
+	take := func(accs []*acc) func(i, at, v ir.Expr) {
+		return func(_, at, _ ir.Expr) {
+			for _, a := range accs {
+				r.take(a, at)
+			}
+		}
+	}
+	r.kept(n, take(accs), nil)
+	r.beyond(func(from ir.Expr) {
+		r.blockwise(accs, func(accs []*acc) { r.read(n, from, take(accs), nil) })
+	})
+	r.fold(accs, stages, r.group)
 }

@@ -28,14 +28,15 @@ type Kernel struct {
 	// Grid has the threadgroups in at most three dimensions, fastest first: one
 	// group for each tile of a dimension. No dimension means one group.
 	Grid    []Dim
-	Threads int // in each group
-	// Of the wide form: a group has as many threads, a multiple of 32 and at most
-	// Threads, as give each PerThread elements of the product of the Row axes; all of
-	// them where there is no Row.
+	Threads int // in each group, at most
+	// A group has as many threads, a multiple of 32 and at most Threads, as give each
+	// PerThread elements of the product of the Row axes; all of them where there is no
+	// Row.
 	PerThread int64
 	Row       []*expr.Axis
-	Aligned   []*expr.Tensor // whose memory must begin at a multiple of 16 bytes
-	Multiple  []Dim          // products of axes that must be multiples
+	// Where the wide form can run, which is launched as the other one is.
+	Aligned  []*expr.Tensor // whose memory must begin at a multiple of 16 bytes
+	Multiple []Dim          // products of axes that must be multiples
 }
 
 // Dim is the product of some axes, cut into tiles.
@@ -51,16 +52,41 @@ type lowering struct {
 	out *Kernel
 }
 
+// WideSuffix ends the symbol of a kernel's wide form.
+const WideSuffix = "_wide"
+
 // Lower lowers kernel k of p. The block is shared with the kernel's other forms;
 // its layout comes afterwards.
 func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
+	return newLowering(p, k, symbol, block).lower(false)
+}
+
+// LowerWide lowers the wide form of kernel k, nil if it has none: where the memory of
+// some tensors begins at a multiple of 16 bytes and some extents are multiples of a
+// run, threads read and write runs of elements at once, and a row stays in registers
+// as far as they hold it.
+func LowerWide(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
+	if k.Shape != plan.Map && (k.Shape != plan.Rows || len(k.Red) == 0) {
+		return nil, nil
+	}
+	out, err := newLowering(p, k, symbol+WideSuffix, block).lower(true)
+	if err != nil || len(out.Aligned) == 0 {
+		return nil, err
+	}
+	return out, nil
+}
+
+func newLowering(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) *lowering {
 	f := &ir.Func{Symbol: symbol, SIMT: true}
-	l := &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}}
-	switch k.Shape {
+	return &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}}
+}
+
+func (l *lowering) lower(wide bool) (*Kernel, error) {
+	switch l.k.Shape {
 	case plan.Map:
-		l.mapKernel()
+		l.mapKernel(wide)
 	case plan.Rows:
-		l.rows()
+		l.rows(wide)
 	case plan.Partial:
 		l.partial()
 	case plan.Cols:

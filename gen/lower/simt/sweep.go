@@ -19,8 +19,8 @@ type span struct {
 // The numbers of terms after which a thread starts a new partial sum, shortest
 // first. Partial sums bound the rounding error of long runs.
 var (
-	rowRuns = []int64{32}
-	colRuns = []int64{32, 1024}
+	chunkRuns = []int64{32}
+	colRuns   = []int64{32, 1024}
 )
 
 // sweep adds the thread's positions of s to accs.

@@ -28,7 +28,7 @@ struct kg_21128c30_masked_mean_f32_1_args {
 	long size_L_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_21128c30_masked_mean_f32_1(
 		device const uchar *mask_ [[buffer(0)]],
 		device int *count_ [[buffer(1)]],
@@ -37,16 +37,25 @@ kernel void kg_21128c30_masked_mean_f32_1(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup int count_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup int count_parts_[8];
 	const int size_L_ = int(args.size_L_);
 	const int b_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	int count_thread_ = 0;
 	const int at_ = b_ * size_L_;
-	for (int l_ = thread_; l_ < size_L_; l_ += 128) {
-		count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
+	for (int from_ = 0; from_ < size_L_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int l_ = from_ + (i_ * threads_ + thread_);
+			if (l_ < size_L_) {
+				count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
+			}
+		}
 	}
 	count_thread_ = simd_sum(count_thread_);
 	if (int(lane) == 0) {
@@ -54,8 +63,7 @@ kernel void kg_21128c30_masked_mean_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		count_2_ += count_parts_[s_];
 	}
 	if (thread_ == 0) {

@@ -77,11 +77,11 @@ kernel void kg_21128c30_embedding_f16(
 	const int size_V_ = int(args.size_V_);
 	const int n_ = size_N_ * size_D_;
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
 			const int ids_value_ = ids_[n_2_];
@@ -91,18 +91,14 @@ kernel void kg_21128c30_embedding_f16(
 			y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int n_2_ = at_ / size_D_;
-				const int ids_value_ = ids_[n_2_];
-				if (ids_value_ < 0 || ids_value_ >= size_V_) {
-					kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
-				}
-				y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, 0, n_2_, ids_value_, size_V_);
 			}
+			y_[n_2_ * size_D_ + d_] = half(ids_value_ >= 0 && ids_value_ < size_V_ ? float(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

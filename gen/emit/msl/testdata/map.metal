@@ -67,22 +67,18 @@ kernel void kg_21128c30_gelu_f16(
 		uint tid [[thread_index_in_threadgroup]]) {
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 4096;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = float(x_[p_]);
-				y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = float(x_[p_]);
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
 		}
 	}
 }

@@ -135,7 +135,7 @@ kernel void kg_21128c30_adamw_bf16(
 	}
 	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
-	const int first_ = from_ + int(tid);
+	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args.lr_;
@@ -152,7 +152,7 @@ kernel void kg_21128c30_adamw_bf16(
 		const float t_9_ = args.weight_decay_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
@@ -179,22 +179,18 @@ kernel void kg_21128c30_adamw_bf16(
 		const float correct2_ = -kg_expm1(t_5_ * precise::log(t_6_));
 		const float t_8_ = args.eps_;
 		const float t_9_ = args.weight_decay_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = kg_to_bf16(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (precise::sqrt(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }

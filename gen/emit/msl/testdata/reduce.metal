@@ -82,7 +82,7 @@ struct kg_21128c30_sum_f16_2_args {
 	long size_P_chunks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_21128c30_sum_f16_2(
 		device const float *y_reduced_chunk_ [[buffer(0)]],
 		device float *y_ [[buffer(1)]],
@@ -90,17 +90,26 @@ kernel void kg_21128c30_sum_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float y_reduced_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float y_reduced_parts_[8];
 	const int size_P_chunks_ = int(args.size_P_chunks_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float y_reduced_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			y_reduced_run_ += y_reduced_chunk_[p_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					y_reduced_run_ += y_reduced_chunk_[p_chunks_];
+				}
+			}
 		}
 		y_reduced_thread_ += y_reduced_run_;
 	}
@@ -110,8 +119,7 @@ kernel void kg_21128c30_sum_f16_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {

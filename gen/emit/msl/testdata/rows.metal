@@ -47,7 +47,7 @@ struct kg_21128c30_layernorm_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_21128c30_layernorm_f32(
 		device const float *x_ [[buffer(0)]],
 		device const float *gamma_ [[buffer(1)]],
@@ -60,22 +60,31 @@ kernel void kg_21128c30_layernorm_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float rest_sum_parts_[4];
-	threadgroup float var_sum_parts_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float rest_sum_parts_[8];
+	threadgroup float var_sum_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = x_[at_ + d_] - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_ = x_[at_ + d_] - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -85,20 +94,25 @@ kernel void kg_21128c30_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = x_[at_ + d_] - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = x_[at_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -108,16 +122,24 @@ kernel void kg_21128c30_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = x_[at_ + d_] - first_;
-		const float t_3_ = t_2_ - rest_;
-		y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = x_[at_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_;
+					y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;

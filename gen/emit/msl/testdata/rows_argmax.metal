@@ -48,7 +48,7 @@ struct kg_21128c30_argmax_f32_args {
 	long size_D_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_21128c30_argmax_f32(
 		device const float *x_ [[buffer(0)]],
 		device int *index_ [[buffer(1)]],
@@ -57,21 +57,33 @@ kernel void kg_21128c30_argmax_f32(
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]]) {
-	threadgroup float index_reduced_parts_[4];
-	threadgroup int index_reduced_parts_at_[4];
+		uint simd [[simdgroup_index_in_threadgroup]],
+		uint3 threads [[threads_per_threadgroup]]) {
+	threadgroup float index_reduced_parts_[8];
+	threadgroup int index_reduced_parts_at_[8];
 	const int size_D_ = int(args.size_D_);
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
+	const int threads_ = int(threads.x);
+	const int slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float index_reduced_value_ = x_[at_ + d_];
-		if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
-			index_reduced_thread_ = index_reduced_value_;
-			index_reduced_thread_at_ = d_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float index_reduced_value_ = x_[at_ + d_];
+					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = index_reduced_value_;
+						index_reduced_thread_at_ = d_;
+					}
+				}
+			}
 		}
 	}
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
@@ -84,8 +96,7 @@ kernel void kg_21128c30_argmax_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
 		const float index_reduced_value_ = index_reduced_parts_[s_];
 		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {

@@ -134,11 +134,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -146,16 +146,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = y_[(b_ * size_L_ + l_) * size_D_ + d_] + a_[b_ * size_D_ + d_];
 		}
 	}
 }
@@ -229,11 +225,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -241,16 +237,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_f16(a_[b_ * size_D_ + d_]));
 		}
 	}
 }
@@ -324,11 +316,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -336,16 +328,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			sum_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(y_[(b_ * size_L_ + l_) * size_D_ + d_]) + kg_from_bf16(a_[b_ * size_D_ + d_]));
 		}
 	}
 }
@@ -471,11 +459,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -483,16 +471,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = d_sum_[(b_ * size_L_ + l_) * size_D_ + d_];
 		}
 	}
 }
@@ -608,11 +592,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -620,16 +604,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(kg_from_f16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
 }
@@ -745,11 +725,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int at_2_ = at_ / size_D_;
 			const int l_ = at_2_ % size_L_;
@@ -757,16 +737,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3
 			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int at_2_ = at_ / size_D_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int at_2_ = at_ / size_D_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_y_[(b_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_sum_[(b_ * size_L_ + l_) * size_D_ + d_]));
 		}
 	}
 }

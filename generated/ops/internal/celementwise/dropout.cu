@@ -165,24 +165,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f32(
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
+			const int p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
-			if (p_2_ < size_P_) {
-				y_[p_2_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
-			}
+		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+			y_[p_2_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_[p_2_] * t_2_;
 		}
 	}
 }
@@ -243,24 +239,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
+			const int p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
 		}
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
-			if (p_2_ < size_P_) {
-				y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
-			}
+		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+			y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
 		}
 	}
 }
@@ -321,24 +313,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
+			const int p_2_ = from_ + (i_ * 256 + thread_);
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	} else {
 		const float t_ = args->p_;
 		const float t_2_ = 1.0f / (1.0f - t_);
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_2_ = first_ + i_ * 256;
-			if (p_2_ < size_P_) {
-				y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
-			}
+		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
+			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
 	}
 }

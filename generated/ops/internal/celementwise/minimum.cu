@@ -141,24 +141,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f32(
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_min(a_[p_ * size_S_ + s_], b_[s_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = kg_min(a_[p_ * size_S_ + s_], b_[s_]);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_min(a_[p_ * size_S_ + s_], b_[s_]);
 		}
 	}
 }
@@ -223,24 +219,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_f16(
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_f16(kg_min(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = kg_to_f16(kg_min(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_f16(kg_min(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	}
 }
@@ -305,24 +297,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_bf16(
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_min(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = kg_to_bf16(kg_min(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_min(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	}
 }
@@ -378,7 +366,7 @@ struct kg_dd4f7221_minimum_grad_f32_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_minimum_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_minimum_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ b_ = (const float *)buf[0];
 	const float *__restrict__ a_ = (const float *)buf[1];
@@ -386,17 +374,37 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_minimum_grad_f32_1
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_reduced_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (s_ < size_S_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_reduced_block_[at_ + s_] += b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (s_ < size_S_) {
+						d_b_reduced_block_[at_ + s_] += b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
+					}
+				}
+			}
 		}
 	}
 }
@@ -432,10 +440,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f32_1
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (s_ < size_S_) {
 					d_b_reduced_block_[at_ + s_] = 0.0f;
 				}
 			}
@@ -550,24 +558,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f32_3
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = b_[s_] < a_[p_ * size_S_ + s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				d_a_[p_ * size_S_ + s_] = b_[s_] < a_[p_ * size_S_ + s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = b_[s_] < a_[p_ * size_S_ + s_] ? 0.0f : d_y_[p_ * size_S_ + s_];
 		}
 	}
 }
@@ -627,7 +631,7 @@ struct kg_dd4f7221_minimum_grad_f16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_minimum_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_minimum_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -635,17 +639,37 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_minimum_grad_f16_1
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_reduced_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_reduced_block_[at_ + s_] += kg_from_f16(b_[s_]) < kg_from_f16(a_[at_2_ + s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f;
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (s_ < size_S_) {
+						d_b_reduced_block_[at_ + s_] += kg_from_f16(b_[s_]) < kg_from_f16(a_[at_2_ + s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f;
+					}
+				}
+			}
 		}
 	}
 }
@@ -681,10 +705,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f16_1
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
 					d_b_reduced_block_[at_ + s_] = 0.0f;
 				}
 			}
@@ -799,24 +823,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_f16_3
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(b_[s_]) < kg_from_f16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_f16(d_y_[p_ * size_S_ + s_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				d_a_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(b_[s_]) < kg_from_f16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_f16(d_y_[p_ * size_S_ + s_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(b_[s_]) < kg_from_f16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_f16(d_y_[p_ * size_S_ + s_]));
 		}
 	}
 }
@@ -876,7 +896,7 @@ struct kg_dd4f7221_minimum_grad_bf16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_minimum_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_minimum_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -884,17 +904,37 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_minimum_grad_bf16_
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_reduced_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_reduced_block_[at_ + s_] += kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (s_ < size_S_) {
+						d_b_reduced_block_[at_ + s_] += kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+					}
+				}
+			}
 		}
 	}
 }
@@ -930,10 +970,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_bf16_
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
 					d_b_reduced_block_[at_ + s_] = 0.0f;
 				}
 			}
@@ -1048,24 +1088,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_minimum_grad_bf16_
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(b_[s_]) < kg_from_bf16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(b_[s_]) < kg_from_bf16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			d_a_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(b_[s_]) < kg_from_bf16(a_[p_ * size_S_ + s_]) ? 0.0f : kg_from_bf16(d_y_[p_ * size_S_ + s_]));
 		}
 	}
 }

@@ -136,24 +136,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_f32(
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] * b_[s_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] * b_[s_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = a_[p_ * size_S_ + s_] * b_[s_];
 		}
 	}
 }
@@ -218,24 +214,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_f16(
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) * kg_from_f16(b_[s_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) * kg_from_f16(b_[s_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) * kg_from_f16(b_[s_]));
 		}
 	}
 }
@@ -300,24 +292,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_bf16(
 	const int size_P_ = int(args->size_P_);
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
 			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) * kg_from_bf16(b_[s_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int s_ = at_ % size_S_;
-				const int p_ = at_ / size_S_;
-				y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) * kg_from_bf16(b_[s_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int s_ = at_ % size_S_;
+			const int p_ = at_ / size_S_;
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) * kg_from_bf16(b_[s_]));
 		}
 	}
 }
@@ -373,24 +361,44 @@ struct kg_dd4f7221_mul_grad_f32_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ a_ = (const float *)buf[1];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_reduced_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (s_ < size_S_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_reduced_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (s_ < size_S_) {
+						d_b_reduced_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -424,10 +432,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1_wid
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (s_ < size_S_) {
 					d_b_reduced_block_[at_ + s_] = 0.0f;
 				}
 			}
@@ -528,24 +536,44 @@ struct kg_dd4f7221_mul_grad_f16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_reduced_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_reduced_block_[at_ + s_] += kg_from_f16(d_y_[at_2_ + s_]) * kg_from_f16(a_[at_2_ + s_]);
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (s_ < size_S_) {
+						d_b_reduced_block_[at_ + s_] += kg_from_f16(d_y_[at_2_ + s_]) * kg_from_f16(a_[at_2_ + s_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -579,10 +607,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1_wid
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
 					d_b_reduced_block_[at_ + s_] = 0.0f;
 				}
 			}
@@ -683,24 +711,44 @@ struct kg_dd4f7221_mul_grad_bf16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-		d_b_reduced_block_[at_ + s_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
+					d_b_reduced_block_[at_ + s_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
-		for (int s_ = thread_; s_ < size_S_; s_ += 128) {
-			d_b_reduced_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (s_ < size_S_) {
+						d_b_reduced_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -734,10 +782,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1_wi
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (s_ < size_S_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (s_ < size_S_) {
 					d_b_reduced_block_[at_ + s_] = 0.0f;
 				}
 			}

@@ -129,22 +129,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_f32(
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->exponent_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = powf(x_[p_], t_);
 		}
 	} else {
 		const float t_ = args->exponent_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = powf(x_[p_], t_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = powf(x_[p_], t_);
 		}
 	}
 }
@@ -199,22 +195,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->exponent_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_f16(powf(kg_from_f16(x_[p_]), t_));
 		}
 	} else {
 		const float t_ = args->exponent_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_f16(powf(kg_from_f16(x_[p_]), t_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_f16(powf(kg_from_f16(x_[p_]), t_));
 		}
 	}
 }
@@ -269,22 +261,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->exponent_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(powf(kg_from_bf16(x_[p_]), t_));
 		}
 	} else {
 		const float t_ = args->exponent_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_bf16(powf(kg_from_bf16(x_[p_]), t_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(powf(kg_from_bf16(x_[p_]), t_));
 		}
 	}
 }
@@ -340,26 +328,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f32(
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * powf(x_[p_], t_3_);
 		}
 	} else {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * powf(x_[p_], t_3_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = t_2_ ? 0.0f : d_y_[p_] * t_ * powf(x_[p_], t_3_);
 		}
 	}
 }
@@ -423,26 +407,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f16(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_f16(t_2_ ? 0.0f : kg_from_f16(d_y_[p_]) * t_ * powf(kg_from_f16(x_[p_]), t_3_));
 		}
 	} else {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = kg_to_f16(t_2_ ? 0.0f : kg_from_f16(d_y_[p_]) * t_ * powf(kg_from_f16(x_[p_]), t_3_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_f16(t_2_ ? 0.0f : kg_from_f16(d_y_[p_]) * t_ * powf(kg_from_f16(x_[p_]), t_3_));
 		}
 	}
 }
@@ -506,26 +486,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_bf16(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * powf(kg_from_bf16(x_[p_]), t_3_));
 		}
 	} else {
 		const float t_ = args->exponent_;
 		const bool t_2_ = t_ == 0.0f;
 		const float t_3_ = t_ - 1.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * powf(kg_from_bf16(x_[p_]), t_3_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_bf16(t_2_ ? 0.0f : kg_from_bf16(d_y_[p_]) * t_ * powf(kg_from_bf16(x_[p_]), t_3_));
 		}
 	}
 }

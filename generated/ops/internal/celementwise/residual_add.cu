@@ -129,20 +129,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_f32(
 	float *__restrict__ sum_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = y_[p_] + x_[p_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				sum_[p_] = y_[p_] + x_[p_];
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = y_[p_] + x_[p_];
 		}
 	}
 }
@@ -196,20 +192,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_f16(
 	unsigned short *__restrict__ sum_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = kg_to_f16(kg_from_f16(y_[p_]) + kg_from_f16(x_[p_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				sum_[p_] = kg_to_f16(kg_from_f16(y_[p_]) + kg_from_f16(x_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = kg_to_f16(kg_from_f16(y_[p_]) + kg_from_f16(x_[p_]));
 		}
 	}
 }
@@ -263,20 +255,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_bf16(
 	unsigned short *__restrict__ sum_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			sum_[p_] = kg_to_bf16(kg_from_bf16(y_[p_]) + kg_from_bf16(x_[p_]));
 		}
 	}
 }
@@ -330,24 +318,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = d_sum_[p_];
 			d_y_[p_] = d_sum_2_;
 			d_x_[p_] = d_sum_2_;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float d_sum_2_ = d_sum_[p_];
-				d_y_[p_] = d_sum_2_;
-				d_x_[p_] = d_sum_2_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = d_sum_[p_];
+			d_y_[p_] = d_sum_2_;
+			d_x_[p_] = d_sum_2_;
 		}
 	}
 }
@@ -403,24 +387,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = kg_from_f16(d_sum_[p_]);
 			d_y_[p_] = kg_to_f16(d_sum_2_);
 			d_x_[p_] = kg_to_f16(d_sum_2_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float d_sum_2_ = kg_from_f16(d_sum_[p_]);
-				d_y_[p_] = kg_to_f16(d_sum_2_);
-				d_x_[p_] = kg_to_f16(d_sum_2_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = kg_from_f16(d_sum_[p_]);
+			d_y_[p_] = kg_to_f16(d_sum_2_);
+			d_x_[p_] = kg_to_f16(d_sum_2_);
 		}
 	}
 }
@@ -476,24 +456,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_residual_add_grad_
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
 			d_y_[p_] = kg_to_bf16(d_sum_2_);
 			d_x_[p_] = kg_to_bf16(d_sum_2_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
-				d_y_[p_] = kg_to_bf16(d_sum_2_);
-				d_x_[p_] = kg_to_bf16(d_sum_2_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float d_sum_2_ = kg_from_bf16(d_sum_[p_]);
+			d_y_[p_] = kg_to_bf16(d_sum_2_);
+			d_x_[p_] = kg_to_bf16(d_sum_2_);
 		}
 	}
 }

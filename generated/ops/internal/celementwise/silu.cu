@@ -136,22 +136,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f32(
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = x_[p_];
-				y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = x_[p_];
+			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
 		}
 	}
 }
@@ -201,22 +197,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_f16(x_[p_]);
 			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = kg_from_f16(x_[p_]);
-				y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = kg_from_f16(x_[p_]);
+			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
 	}
 }
@@ -266,22 +258,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = kg_from_bf16(x_[p_]);
-				y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
 		}
 	}
 }
@@ -332,26 +320,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f32(
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
 			const float d_y_2_ = d_y_[p_];
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
 			d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = x_[p_];
-				const float d_y_2_ = d_y_[p_];
-				const float x_sigmoid_ = kg_sigmoid(x_2_);
-				d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = x_[p_];
+			const float d_y_2_ = d_y_[p_];
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
 		}
 	}
 }
@@ -409,26 +393,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
 			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = kg_from_f16(x_[p_]);
-				const float d_y_2_ = kg_from_f16(d_y_[p_]);
-				const float x_sigmoid_ = kg_sigmoid(x_2_);
-				d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = kg_from_f16(x_[p_]);
+			const float d_y_2_ = kg_from_f16(d_y_[p_]);
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	}
 }
@@ -486,26 +466,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
 			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_2_ = kg_from_bf16(x_[p_]);
-				const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-				const float x_sigmoid_ = kg_sigmoid(x_2_);
-				d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_2_ = kg_from_bf16(x_[p_]);
+			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	}
 }

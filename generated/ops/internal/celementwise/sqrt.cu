@@ -127,20 +127,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_f32(
 	float *__restrict__ y_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = sqrtf(x_[p_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = sqrtf(x_[p_]);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = sqrtf(x_[p_]);
 		}
 	}
 }
@@ -189,20 +185,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_f16(sqrtf(kg_from_f16(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_f16(sqrtf(kg_from_f16(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_f16(sqrtf(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -251,20 +243,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			y_[p_] = kg_to_bf16(sqrtf(kg_from_bf16(x_[p_])));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				y_[p_] = kg_to_bf16(sqrtf(kg_from_bf16(x_[p_])));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			y_[p_] = kg_to_bf16(sqrtf(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -314,22 +302,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_grad_f32(
 	float *__restrict__ d_x_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_sqrt_ = sqrtf(x_[p_]);
 			d_x_[p_] = x_sqrt_ == 0.0f ? 0.0f : 0.5f * d_y_[p_] / x_sqrt_;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_sqrt_ = sqrtf(x_[p_]);
-				d_x_[p_] = x_sqrt_ == 0.0f ? 0.0f : 0.5f * d_y_[p_] / x_sqrt_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_sqrt_ = sqrtf(x_[p_]);
+			d_x_[p_] = x_sqrt_ == 0.0f ? 0.0f : 0.5f * d_y_[p_] / x_sqrt_;
 		}
 	}
 }
@@ -385,22 +369,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_grad_f16(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_sqrt_ = sqrtf(kg_from_f16(x_[p_]));
 			d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_f16(d_y_[p_]) / x_sqrt_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_sqrt_ = sqrtf(kg_from_f16(x_[p_]));
-				d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_f16(d_y_[p_]) / x_sqrt_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_sqrt_ = sqrtf(kg_from_f16(x_[p_]));
+			d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_f16(d_y_[p_]) / x_sqrt_);
 		}
 	}
 }
@@ -456,22 +436,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_grad_bf16(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_sqrt_ = sqrtf(kg_from_bf16(x_[p_]));
 			d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_bf16(d_y_[p_]) / x_sqrt_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float x_sqrt_ = sqrtf(kg_from_bf16(x_[p_]));
-				d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_bf16(d_y_[p_]) / x_sqrt_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float x_sqrt_ = sqrtf(kg_from_bf16(x_[p_]));
+			d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_bf16(d_y_[p_]) / x_sqrt_);
 		}
 	}
 }

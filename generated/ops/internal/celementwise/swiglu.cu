@@ -134,22 +134,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32(
 	float *__restrict__ y_ = (float *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
 			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = a_[p_];
-				y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = a_[p_];
+			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
 		}
 	}
 }
@@ -204,22 +200,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_f16(a_[p_]);
 			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = kg_from_f16(a_[p_]);
-				y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = kg_from_f16(a_[p_]);
+			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
 		}
 	}
 }
@@ -274,22 +266,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = kg_from_bf16(a_[p_]);
-				y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = kg_from_bf16(a_[p_]);
+			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	}
 }
@@ -346,11 +334,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32(
 	float *__restrict__ d_b_ = (float *)buf[4];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = d_y_[p_];
@@ -362,20 +350,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32(
 			d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = a_[p_];
-				const bool t_ = a_2_ > 200.0f;
-				const float d_y_2_ = d_y_[p_];
-				const float t_2_ = d_y_2_ * b_[p_];
-				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_sigmoid(a_2_);
-				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_[p_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
-				d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = a_[p_];
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = d_y_[p_];
+			const float t_2_ = d_y_2_ * b_[p_];
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+			d_b_[p_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 		}
 	}
 }
@@ -452,11 +436,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_f16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
@@ -468,20 +452,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = kg_from_f16(a_[p_]);
-				const bool t_ = a_2_ > 200.0f;
-				const float d_y_2_ = kg_from_f16(d_y_[p_]);
-				const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
-				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_sigmoid(a_2_);
-				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
-				d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = kg_from_f16(a_[p_]);
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = kg_from_f16(d_y_[p_]);
+			const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
 }
@@ -558,11 +538,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
 			const bool t_ = a_2_ > 200.0f;
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
@@ -574,20 +554,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float a_2_ = kg_from_bf16(a_[p_]);
-				const bool t_ = a_2_ > 200.0f;
-				const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-				const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
-				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_sigmoid(a_2_);
-				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
-				d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float a_2_ = kg_from_bf16(a_[p_]);
+			const bool t_ = a_2_ > 200.0f;
+			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
+			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
+			const bool t_3_ = a_2_ < -200.0f;
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
+			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
 }

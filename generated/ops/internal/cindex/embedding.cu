@@ -159,11 +159,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f32(
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
 			const int ids_value_ = ids_[n_2_];
@@ -173,18 +173,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f32(
 			y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int n_2_ = at_ / size_D_;
-				const int ids_value_ = ids_[n_2_];
-				if (ids_value_ < 0 || ids_value_ >= size_V_) {
-					kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
-				}
-				y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
+			y_[n_2_ * size_D_ + d_] = ids_value_ >= 0 && ids_value_ < size_V_ ? W_[ids_value_ * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -267,11 +263,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f16(
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
 			const int ids_value_ = ids_[n_2_];
@@ -281,18 +277,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_f16(
 			y_[n_2_ * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int n_2_ = at_ / size_D_;
-				const int ids_value_ = ids_[n_2_];
-				if (ids_value_ < 0 || ids_value_ >= size_V_) {
-					kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
-				}
-				y_[n_2_ * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
+			y_[n_2_ * size_D_ + d_] = kg_to_f16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_f16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -375,11 +367,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_bf16(
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_N_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int n_2_ = at_ / size_D_;
 			const int ids_value_ = ids_[n_2_];
@@ -389,18 +381,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_bf16(
 			y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int n_2_ = at_ / size_D_;
-				const int ids_value_ = ids_[n_2_];
-				if (ids_value_ < 0 || ids_value_ >= size_V_) {
-					kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
-				}
-				y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int n_2_ = at_ / size_D_;
+			const int ids_value_ = ids_[n_2_];
+			if (ids_value_ < 0 || ids_value_ >= size_V_) {
+				kg_fault_set(fault, op, 0, n_2_, ids_value_, size_V_);
 			}
+			y_[n_2_ * size_D_ + d_] = kg_to_bf16(ids_value_ >= 0 && ids_value_ < size_V_ ? kg_from_bf16(W_[ids_value_ * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -548,24 +536,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_V_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int v_ = at_ / size_D_;
-				d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_f16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
 }
@@ -656,24 +640,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_backward
 	const int size_V_ = int(args->size_V_);
 	const int n_ = size_V_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int v_ = at_ / size_D_;
 			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int v_ = at_ / size_D_;
-				d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int v_ = at_ / size_D_;
+			d_W_[v_ * size_D_ + d_] = kg_to_bf16(d_W_reduced_[v_ * size_D_ + d_]);
 		}
 	}
 }

@@ -108,14 +108,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_f32(
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args->stride_;
 		const int at_2_ = args->dilation_;
 		const int at_3_ = args->pad_left_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
+			const int at_4_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
 			const int c_ = at_5_ % size_C_;
@@ -128,18 +128,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_f32(
 		const int at_ = args->stride_;
 		const int at_2_ = args->dilation_;
 		const int at_3_ = args->pad_left_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
-			if (at_4_ < n_) {
-				const int k_ = at_4_ % size_K_;
-				const int at_5_ = at_4_ / size_K_;
-				const int c_ = at_5_ % size_C_;
-				const int at_6_ = at_5_ / size_C_;
-				const int lout_ = at_6_ % size_Lout_;
-				const int b_ = at_6_ / size_Lout_;
-				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
-			}
+		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_] : 0.0f;
 		}
 	}
 }
@@ -168,14 +164,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_f16(
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->stride_;
 		const int at_2_ = args->dilation_;
 		const int at_3_ = args->pad_left_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
+			const int at_4_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
 			const int c_ = at_5_ % size_C_;
@@ -188,18 +184,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_f16(
 		const int at_ = args->stride_;
 		const int at_2_ = args->dilation_;
 		const int at_3_ = args->pad_left_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
-			if (at_4_ < n_) {
-				const int k_ = at_4_ % size_K_;
-				const int at_5_ = at_4_ / size_K_;
-				const int c_ = at_5_ % size_C_;
-				const int at_6_ = at_5_ / size_C_;
-				const int lout_ = at_6_ % size_Lout_;
-				const int b_ = at_6_ / size_Lout_;
-				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_f16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_f16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
-			}
+		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_f16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_f16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	}
 }
@@ -228,14 +220,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_bf16(
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->stride_;
 		const int at_2_ = args->dilation_;
 		const int at_3_ = args->pad_left_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
+			const int at_4_ = from_ + (i_ * 256 + thread_);
 			const int k_ = at_4_ % size_K_;
 			const int at_5_ = at_4_ / size_K_;
 			const int c_ = at_5_ % size_C_;
@@ -248,18 +240,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_bf16(
 		const int at_ = args->stride_;
 		const int at_2_ = args->dilation_;
 		const int at_3_ = args->pad_left_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_4_ = first_ + i_ * 256;
-			if (at_4_ < n_) {
-				const int k_ = at_4_ % size_K_;
-				const int at_5_ = at_4_ / size_K_;
-				const int c_ = at_5_ % size_C_;
-				const int at_6_ = at_5_ / size_C_;
-				const int lout_ = at_6_ % size_Lout_;
-				const int b_ = at_6_ / size_Lout_;
-				cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
-			}
+		for (int at_4_ = from_ + thread_; at_4_ < n_; at_4_ += 256) {
+			const int k_ = at_4_ % size_K_;
+			const int at_5_ = at_4_ / size_K_;
+			const int c_ = at_5_ % size_C_;
+			const int at_6_ = at_5_ / size_C_;
+			const int lout_ = at_6_ % size_Lout_;
+			const int b_ = at_6_ / size_Lout_;
+			cols_[((b_ * size_Lout_ + lout_) * size_C_ + c_) * size_K_ + k_] = kg_to_bf16(lout_ * at_ + k_ * at_2_ - at_3_ >= 0 && lout_ * at_ + k_ * at_2_ - at_3_ < size_L_ ? kg_from_bf16(x_[(b_ * size_L_ + (lout_ * at_ + k_ * at_2_ - at_3_)) * size_C_ + c_]) : 0.0f);
 		}
 	}
 }
@@ -276,11 +264,11 @@ struct kg_dd4f7221_col2im_f32_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_col2im_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_cols_ = (const float *)buf[0];
 	float *__restrict__ d_x_ = (float *)buf[1];
-	__shared__ float d_x_reduced_parts_[4];
+	__shared__ float d_x_reduced_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int size_C_ = int(args->size_C_);
 	const int size_L_ = int(args->size_L_);
@@ -292,19 +280,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_f32(
 	const int b_ = at_2_ / size_L_;
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
 	const int at_3_ = l_ + args->pad_left_;
 	const int at_4_ = args->dilation_;
 	const int at_5_ = args->stride_;
 	const int at_6_ = b_ * size_Lout_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const int at_7_ = at_3_ - at_4_ * k_;
-			const int at_8_ = kg_floor_div(at_7_, at_5_);
-			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_);
+			if (k_ < size_K_) {
+				const int at_7_ = at_3_ - at_4_ * k_;
+				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_] : 0.0f;
+				}
 			}
 		}
 		d_x_reduced_thread_ += d_x_reduced_run_;
@@ -315,8 +308,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_f32(
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_x_reduced_ += d_x_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -336,11 +328,11 @@ struct kg_dd4f7221_col2im_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_col2im_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_cols_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
-	__shared__ float d_x_reduced_parts_[4];
+	__shared__ float d_x_reduced_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int size_C_ = int(args->size_C_);
 	const int size_L_ = int(args->size_L_);
@@ -352,19 +344,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_f16(
 	const int b_ = at_2_ / size_L_;
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
 	const int at_3_ = l_ + args->pad_left_;
 	const int at_4_ = args->dilation_;
 	const int at_5_ = args->stride_;
 	const int at_6_ = b_ * size_Lout_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const int at_7_ = at_3_ - at_4_ * k_;
-			const int at_8_ = kg_floor_div(at_7_, at_5_);
-			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_f16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_);
+			if (k_ < size_K_) {
+				const int at_7_ = at_3_ - at_4_ * k_;
+				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_f16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+				}
 			}
 		}
 		d_x_reduced_thread_ += d_x_reduced_run_;
@@ -375,8 +372,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_f16(
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_x_reduced_ += d_x_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -396,11 +392,11 @@ struct kg_dd4f7221_col2im_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_col2im_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_cols_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
-	__shared__ float d_x_reduced_parts_[4];
+	__shared__ float d_x_reduced_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int size_C_ = int(args->size_C_);
 	const int size_L_ = int(args->size_L_);
@@ -412,19 +408,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_bf16(
 	const int b_ = at_2_ / size_L_;
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_x_reduced_thread_ = 0.0f;
 	const int at_3_ = l_ + args->pad_left_;
 	const int at_4_ = args->dilation_;
 	const int at_5_ = args->stride_;
 	const int at_6_ = b_ * size_Lout_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float d_x_reduced_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const int at_7_ = at_3_ - at_4_ * k_;
-			const int at_8_ = kg_floor_div(at_7_, at_5_);
-			if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
-				d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int k_ = from_ + (i_ * threads_ + thread_);
+			if (k_ < size_K_) {
+				const int at_7_ = at_3_ - at_4_ * k_;
+				const int at_8_ = kg_floor_div(at_7_, at_5_);
+				if (kg_floor_mod(at_7_, at_5_) == 0 && at_8_ >= 0 && at_8_ < size_Lout_) {
+					d_x_reduced_run_ += at_8_ >= 0 && at_8_ < size_Lout_ ? kg_from_bf16(d_cols_[((at_6_ + at_8_) * size_C_ + c_) * size_K_ + k_]) : 0.0f;
+				}
 			}
 		}
 		d_x_reduced_thread_ += d_x_reduced_run_;
@@ -435,8 +436,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_col2im_bf16(
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_x_reduced_ += d_x_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {

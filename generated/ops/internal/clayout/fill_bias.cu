@@ -136,24 +136,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f32(
 	const int size_M_ = int(args->size_M_);
 	const int n_ = size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = b_[n_2_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int m_ = at_ / size_N_;
-				y_[m_ * size_N_ + n_2_] = b_[n_2_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = b_[n_2_];
 		}
 	}
 }
@@ -213,24 +209,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_f16(
 	const int size_M_ = int(args->size_M_);
 	const int n_ = size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(b_[n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int m_ = at_ / size_N_;
-				y_[m_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(b_[n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = kg_to_f16(kg_from_f16(b_[n_2_]));
 		}
 	}
 }
@@ -290,24 +282,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_bf16(
 	const int size_M_ = int(args->size_M_);
 	const int n_ = size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int m_ = at_ / size_N_;
 			y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int m_ = at_ / size_N_;
-				y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int m_ = at_ / size_N_;
+			y_[m_ * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(b_[n_2_]));
 		}
 	}
 }
@@ -359,23 +347,43 @@ struct kg_dd4f7221_fill_bias_grad_f32_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_fill_bias_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -407,10 +415,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -507,23 +515,43 @@ struct kg_dd4f7221_fill_bias_grad_f16_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_fill_bias_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -555,10 +583,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -655,23 +683,43 @@ struct kg_dd4f7221_fill_bias_grad_bf16_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_fill_bias_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_b_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_b_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -703,10 +751,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf1
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_b_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}

@@ -137,14 +137,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f32(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
+			const int at_3_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
 			const int n_2_ = at_4_ % size_N_;
@@ -155,16 +155,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f32(
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
-			if (at_3_ < n_) {
-				const int d_ = at_3_ % size_D_;
-				const int at_4_ = at_3_ / size_D_;
-				const int n_2_ = at_4_ % size_N_;
-				const int r_ = at_4_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
-			}
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_] : 0.0f) : t_;
 		}
 	}
 }
@@ -256,14 +252,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f16(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
+			const int at_3_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
 			const int n_2_ = at_4_ % size_N_;
@@ -274,16 +270,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_f16(
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
-			if (at_3_ < n_) {
-				const int d_ = at_3_ % size_D_;
-				const int at_4_ = at_3_ / size_D_;
-				const int n_2_ = at_4_ % size_N_;
-				const int r_ = at_4_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
-			}
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_f16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_f16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
 		}
 	}
 }
@@ -375,14 +367,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_bf16(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
+			const int at_3_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_3_ % size_D_;
 			const int at_4_ = at_3_ / size_D_;
 			const int n_2_ = at_4_ % size_N_;
@@ -393,16 +385,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_bf16(
 		const int at_ = args->before_;
 		const int at_2_ = at_ + size_L_;
 		const float t_ = args->value_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_3_ = first_ + i_ * 256;
-			if (at_3_ < n_) {
-				const int d_ = at_3_ % size_D_;
-				const int at_4_ = at_3_ / size_D_;
-				const int n_2_ = at_4_ % size_N_;
-				const int r_ = at_4_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
-			}
+		for (int at_3_ = from_ + thread_; at_3_ < n_; at_3_ += 256) {
+			const int d_ = at_3_ % size_D_;
+			const int at_4_ = at_3_ / size_D_;
+			const int n_2_ = at_4_ % size_N_;
+			const int r_ = at_4_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_D_ + d_] = kg_to_bf16(n_2_ >= at_ && n_2_ < at_2_ ? (n_2_ - at_ >= 0 && n_2_ - at_ < size_L_ ? kg_from_bf16(x_[(r_ * size_L_ + (n_2_ - at_)) * size_D_ + d_]) : 0.0f) : t_);
 		}
 	}
 }
@@ -494,12 +482,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args->before_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -508,16 +496,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f32(
 		}
 	} else {
 		const int at_ = args->before_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = l_ + at_ >= 0 && l_ + at_ < size_N_ ? d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_] : 0.0f;
 		}
 	}
 }
@@ -604,12 +588,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->before_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -618,16 +602,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_f16(
 		}
 	} else {
 		const int at_ = args->before_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_f16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_f16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }
@@ -714,12 +694,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->before_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_2_ % size_D_;
 			const int at_3_ = at_2_ / size_D_;
 			const int l_ = at_3_ % size_L_;
@@ -728,16 +708,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pad_grad_bf16(
 		}
 	} else {
 		const int at_ = args->before_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int d_ = at_2_ % size_D_;
-				const int at_3_ = at_2_ / size_D_;
-				const int l_ = at_3_ % size_L_;
-				const int r_ = at_3_ / size_L_;
-				d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
-			}
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int d_ = at_2_ % size_D_;
+			const int at_3_ = at_2_ / size_D_;
+			const int l_ = at_3_ % size_L_;
+			const int r_ = at_3_ / size_L_;
+			d_x_[(r_ * size_L_ + l_) * size_D_ + d_] = kg_to_bf16(l_ + at_ >= 0 && l_ + at_ < size_N_ ? kg_from_bf16(d_y_[(r_ * size_N_ + (l_ + at_)) * size_D_ + d_]) : 0.0f);
 		}
 	}
 }

@@ -66,11 +66,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f32(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
 			const int n_2_ = at_2_ % size_N_;
@@ -78,16 +78,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f32(
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int m_ = at_ % size_M_;
-				const int at_2_ = at_ / size_M_;
-				const int n_2_ = at_2_ % size_N_;
-				const int r_ = at_2_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = x_[(r_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
 }
@@ -108,11 +104,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f16(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
 			const int n_2_ = at_2_ % size_N_;
@@ -120,16 +116,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f16(
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_f16(kg_from_f16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int m_ = at_ % size_M_;
-				const int at_2_ = at_ / size_M_;
-				const int n_2_ = at_2_ % size_N_;
-				const int r_ = at_2_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_f16(kg_from_f16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_f16(kg_from_f16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
 }
@@ -150,11 +142,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_bf16(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int m_ = at_ % size_M_;
 			const int at_2_ = at_ / size_M_;
 			const int n_2_ = at_2_ % size_N_;
@@ -162,16 +154,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_bf16(
 			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int m_ = at_ % size_M_;
-				const int at_2_ = at_ / size_M_;
-				const int n_2_ = at_2_ % size_N_;
-				const int r_ = at_2_ / size_N_;
-				y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int m_ = at_ % size_M_;
+			const int at_2_ = at_ / size_M_;
+			const int n_2_ = at_2_ % size_N_;
+			const int r_ = at_2_ / size_N_;
+			y_[(r_ * size_N_ + n_2_) * size_M_ + m_] = kg_to_bf16(kg_from_bf16(x_[(r_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
 }

@@ -153,24 +153,35 @@ struct kg_dd4f7221_accuracy_f32_1_args {
 	long long size_V_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ logits_ = (const float *)buf[0];
 	int *__restrict__ guess_ = (int *)buf[1];
-	__shared__ float guess_parts_[4];
-	__shared__ int guess_parts_at_[4];
+	__shared__ float guess_parts_[8];
+	__shared__ int guess_parts_at_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float guess_value_ = logits_[at_ + v_];
-		if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_ < guess_thread_at_)) {
-			guess_thread_ = guess_value_;
-			guess_thread_at_ = v_;
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float guess_value_ = logits_[at_ + v_2_];
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+						guess_thread_ = guess_value_;
+						guess_thread_at_ = v_2_;
+					}
+				}
+			}
 		}
 	}
 	const float guess_best_ = kg_simd_max(guess_thread_);
@@ -183,8 +194,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f32_1(
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
@@ -335,22 +345,30 @@ struct kg_dd4f7221_accuracy_f32_3_args {
 	long long size_R_chunks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f32_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const int *__restrict__ hits_chunk_ = (const int *)buf[0];
 	const int *__restrict__ rows_chunk_ = (const int *)buf[1];
 	float *__restrict__ accuracy_ = (float *)buf[2];
 	int *__restrict__ count_ = (int *)buf[3];
-	__shared__ int hits_parts_[4];
-	__shared__ int rows_parts_[4];
+	__shared__ int hits_parts_[8];
+	__shared__ int rows_parts_[8];
 	const int size_R_chunks_ = int(args->size_R_chunks_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	int hits_thread_ = 0;
 	int rows_thread_ = 0;
-	for (int r_chunks_ = thread_; r_chunks_ < size_R_chunks_; r_chunks_ += 128) {
-		hits_thread_ += hits_chunk_[r_chunks_];
-		rows_thread_ += rows_chunk_[r_chunks_];
+	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int r_chunks_ = from_ + (i_ * threads_ + thread_);
+			if (r_chunks_ < size_R_chunks_) {
+				hits_thread_ += hits_chunk_[r_chunks_];
+				rows_thread_ += rows_chunk_[r_chunks_];
+			}
+		}
 	}
 	hits_thread_ = kg_simd_sum(hits_thread_);
 	rows_thread_ = kg_simd_sum(rows_thread_);
@@ -361,8 +379,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f32_3(
 	__syncthreads();
 	int hits_ = 0;
 	int rows_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		hits_ += hits_parts_[s_];
 		rows_ += rows_parts_[s_];
 	}
@@ -378,24 +395,35 @@ struct kg_dd4f7221_accuracy_f16_1_args {
 	long long size_V_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
 	int *__restrict__ guess_ = (int *)buf[1];
-	__shared__ float guess_parts_[4];
-	__shared__ int guess_parts_at_[4];
+	__shared__ float guess_parts_[8];
+	__shared__ int guess_parts_at_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float guess_value_ = kg_from_f16(logits_[at_ + v_]);
-		if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_ < guess_thread_at_)) {
-			guess_thread_ = guess_value_;
-			guess_thread_at_ = v_;
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float guess_value_ = kg_from_f16(logits_[at_ + v_2_]);
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+						guess_thread_ = guess_value_;
+						guess_thread_at_ = v_2_;
+					}
+				}
+			}
 		}
 	}
 	const float guess_best_ = kg_simd_max(guess_thread_);
@@ -408,8 +436,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f16_1(
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
@@ -505,24 +532,35 @@ struct kg_dd4f7221_accuracy_bf16_1_args {
 	long long size_V_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
 	int *__restrict__ guess_ = (int *)buf[1];
-	__shared__ float guess_parts_[4];
-	__shared__ int guess_parts_at_[4];
+	__shared__ float guess_parts_[8];
+	__shared__ int guess_parts_at_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float guess_thread_ = -INFINITY;
 	int guess_thread_at_ = 2147483647;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float guess_value_ = kg_from_bf16(logits_[at_ + v_]);
-		if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_ < guess_thread_at_)) {
-			guess_thread_ = guess_value_;
-			guess_thread_at_ = v_;
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float guess_value_ = kg_from_bf16(logits_[at_ + v_2_]);
+					if (kg_above(guess_value_, guess_thread_) || (!kg_above(guess_thread_, guess_value_) && v_2_ < guess_thread_at_)) {
+						guess_thread_ = guess_value_;
+						guess_thread_at_ = v_2_;
+					}
+				}
+			}
 		}
 	}
 	const float guess_best_ = kg_simd_max(guess_thread_);
@@ -535,8 +573,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_bf16_1(
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int guess_value_at_ = guess_parts_at_[s_];
 		const float guess_value_ = guess_parts_[s_];
 		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {

@@ -174,24 +174,35 @@ struct kg_dd4f7221_cross_entropy_f32_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ logits_ = (const float *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ loss_ = (float *)buf[2];
 	float *__restrict__ lse_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
-	__shared__ float average_sum_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = logits_[at_ + v_];
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -199,8 +210,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f32(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -211,19 +221,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f32(
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = logits_[at_ + v_];
-				const float t_ = logits_2_ - base_;
-				total_run_ += expf(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float logits_2_ = logits_[at_ + v_2_];
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = logits_[at_ + v_];
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -237,8 +253,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f32(
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 		average_sum_ += average_sum_parts_[s_];
 	}
@@ -396,24 +411,35 @@ struct kg_dd4f7221_cross_entropy_f16_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ loss_ = (float *)buf[2];
 	float *__restrict__ lse_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
-	__shared__ float average_sum_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_f16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -421,8 +447,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -433,19 +458,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f16(
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_f16(logits_[at_ + v_]);
-				const float t_ = logits_2_ - base_;
-				total_run_ += expf(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = kg_from_f16(logits_[at_ + v_]);
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -459,8 +490,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_f16(
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 		average_sum_ += average_sum_parts_[s_];
 	}
@@ -618,24 +648,35 @@ struct kg_dd4f7221_cross_entropy_bf16_args {
 	float label_smoothing_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ loss_ = (float *)buf[2];
 	float *__restrict__ lse_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
-	__shared__ float average_sum_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -643,8 +684,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_bf16
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -655,19 +695,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_bf16
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-				const float t_ = logits_2_ - base_;
-				total_run_ += expf(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -681,8 +727,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_bf16
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 		average_sum_ += average_sum_parts_[s_];
 	}
@@ -852,7 +897,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
@@ -861,7 +906,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -881,23 +926,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_loss_2_ = d_loss_[r_];
-				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
-				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-				d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_[r_ * size_V_ + v_] - lse_[r_]) : 0.0f);
 		}
 	}
 }
@@ -997,7 +1038,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
@@ -1006,7 +1047,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1026,23 +1067,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_loss_2_ = d_loss_[r_];
-				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
-				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-				d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }
@@ -1142,7 +1179,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
@@ -1151,7 +1188,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const float t_4_ = 1.0f - t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1171,23 +1208,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 		const bool t_2_ = t_ > 0.0f;
 		const float t_3_ = float(max(size_V_, 1));
 		const float t_4_ = 1.0f - t_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_loss_2_ = d_loss_[r_];
-				const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-				const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
-				const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_loss_2_ = d_loss_[r_];
+			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
+			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
+			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }

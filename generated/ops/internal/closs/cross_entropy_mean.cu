@@ -172,25 +172,36 @@ struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ logits_ = (const float *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ top_ = (float *)buf[2];
 	float *__restrict__ total_ = (float *)buf[3];
 	float *__restrict__ average_sum_ = (float *)buf[4];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
-	__shared__ float average_sum_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = logits_[at_ + v_];
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -198,8 +209,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -210,19 +220,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = logits_[at_ + v_];
-				const float t_ = logits_2_ - base_;
-				total_run_ += expf(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float logits_2_ = logits_[at_ + v_2_];
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = logits_[at_ + v_];
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -236,8 +252,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -461,25 +476,33 @@ struct kg_dd4f7221_cross_entropy_mean_f32_3_args {
 	long long size_R_chunks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_f32_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const int *__restrict__ rows_chunk_ = (const int *)buf[0];
 	const float *__restrict__ sum_chunk_ = (const float *)buf[1];
 	float *__restrict__ loss_ = (float *)buf[2];
 	int *__restrict__ count_ = (int *)buf[3];
-	__shared__ int rows_parts_[4];
-	__shared__ float sum_parts_[4];
+	__shared__ int rows_parts_[8];
+	__shared__ float sum_parts_[8];
 	const int size_R_chunks_ = int(args->size_R_chunks_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_R_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_R_chunks_);
+	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
-		for (int r_chunks_ = block_ + thread_; r_chunks_ < end_; r_chunks_ += 128) {
-			rows_thread_ += rows_chunk_[r_chunks_];
-			sum_run_ += sum_chunk_[r_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (r_chunks_ < size_R_chunks_) {
+					rows_thread_ += rows_chunk_[r_chunks_];
+					sum_run_ += sum_chunk_[r_chunks_];
+				}
+			}
 		}
 		sum_thread_ += sum_run_;
 	}
@@ -492,8 +515,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rows_ += rows_parts_[s_];
 		sum_ += sum_parts_[s_];
 	}
@@ -582,25 +604,36 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ top_ = (float *)buf[2];
 	float *__restrict__ total_ = (float *)buf[3];
 	float *__restrict__ average_sum_ = (float *)buf[4];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
-	__shared__ float average_sum_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_f16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -608,8 +641,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -620,19 +652,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_f16(logits_[at_ + v_]);
-				const float t_ = logits_2_ - base_;
-				total_run_ += expf(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = kg_from_f16(logits_[at_ + v_]);
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -646,8 +684,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -873,25 +910,36 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ top_ = (float *)buf[2];
 	float *__restrict__ total_ = (float *)buf[3];
 	float *__restrict__ average_sum_ = (float *)buf[4];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
-	__shared__ float average_sum_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
+	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -899,8 +947,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -911,19 +958,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
 		float average_sum_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-				const float t_ = logits_2_ - base_;
-				total_run_ += expf(t_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						const float t_ = logits_2_ - base_;
+						total_run_ += expf(t_);
+					}
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					const float t_ = logits_2_ - base_;
+					average_sum_run_ += t_;
+				}
 			}
-			const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-			const float t_ = logits_2_ - base_;
-			average_sum_run_ += t_;
 		}
 		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
@@ -937,8 +990,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 		average_sum_2_ += average_sum_parts_[s_];
 	}
@@ -1178,7 +1230,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
@@ -1189,7 +1241,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1213,25 +1265,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-				const float d_hit_ = counted_ ? t_6_ : 0.0f;
-				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_[r_ * size_V_ + v_] - base_) : 0.0f);
 		}
 	}
 }
@@ -1342,7 +1390,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
@@ -1353,7 +1401,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1377,25 +1425,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-				const float d_hit_ = counted_ ? t_6_ : 0.0f;
-				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }
@@ -1506,7 +1550,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
@@ -1517,7 +1561,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
+			const int at_2_ = from_ + (i_ * 256 + thread_);
 			const int v_ = at_2_ % size_V_;
 			const int r_ = at_2_ / size_V_;
 			const int target_value_ = target_[r_];
@@ -1541,25 +1585,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_2_ = first_ + i_ * 256;
-			if (at_2_ < n_) {
-				const int v_ = at_2_ % size_V_;
-				const int r_ = at_2_ / size_V_;
-				const int target_value_ = target_[r_];
-				if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-					kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-				}
-				const bool counted_ = target_value_ != at_;
-				const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-				const float d_hit_ = counted_ ? t_6_ : 0.0f;
-				const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-				const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
-				const float top_2_ = top_[r_];
-				const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-				d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+		for (int at_2_ = from_ + thread_; at_2_ < n_; at_2_ += 256) {
+			const int v_ = at_2_ % size_V_;
+			const int r_ = at_2_ / size_V_;
+			const int target_value_ = target_[r_];
+			if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+				kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 			}
+			const bool counted_ = target_value_ != at_;
+			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
+			const float d_hit_ = counted_ ? t_6_ : 0.0f;
+			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
+			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float top_2_ = top_[r_];
+			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }

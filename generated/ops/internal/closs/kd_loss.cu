@@ -146,40 +146,48 @@ struct kg_dd4f7221_kd_loss_f32_args {
 	float beta_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ student_ = (const float *)buf[0];
 	const float *__restrict__ teacher_ = (const float *)buf[1];
 	float *__restrict__ mse_ = (float *)buf[2];
 	float *__restrict__ cos_ = (float *)buf[3];
 	float *__restrict__ loss_ = (float *)buf[4];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
-	__shared__ float gap_sum_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = student_[at_ + d_];
-			const float teacher_2_ = teacher_[at_ + d_];
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = student_[at_ + d_];
+					const float teacher_2_ = teacher_[at_ + d_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -201,8 +209,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_f32(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -331,40 +338,48 @@ struct kg_dd4f7221_kd_loss_f16_args {
 	float beta_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
 	float *__restrict__ mse_ = (float *)buf[2];
 	float *__restrict__ cos_ = (float *)buf[3];
 	float *__restrict__ loss_ = (float *)buf[4];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
-	__shared__ float gap_sum_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_f16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_f16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -386,8 +401,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_f16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -516,40 +530,48 @@ struct kg_dd4f7221_kd_loss_bf16_args {
 	float beta_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
 	float *__restrict__ mse_ = (float *)buf[2];
 	float *__restrict__ cos_ = (float *)buf[3];
 	float *__restrict__ loss_ = (float *)buf[4];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
-	__shared__ float gap_sum_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -571,8 +593,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_bf16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -701,34 +722,42 @@ struct kg_dd4f7221_kd_loss_grad_f32_args {
 	float alpha_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ student_ = (const float *)buf[0];
 	const float *__restrict__ teacher_ = (const float *)buf[1];
 	const float *__restrict__ d_loss_ = (const float *)buf[2];
 	float *__restrict__ d_student_ = (float *)buf[3];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = student_[at_ + d_];
-			const float teacher_2_ = teacher_[at_ + d_];
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = student_[at_ + d_];
+					const float teacher_2_ = teacher_[at_ + d_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -746,8 +775,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_f32(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -763,10 +791,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_f32(
 	const bool t_3_ = ss_ < 1e-12f;
 	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_4_ = 2.0f * d_ss_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float student_2_ = student_[at_ + d_];
-		const float teacher_2_ = teacher_[at_ + d_];
-		d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = student_[at_ + d_];
+					const float teacher_2_ = teacher_[at_ + d_];
+					d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				}
+			}
+		}
 	}
 }
 
@@ -914,34 +951,42 @@ struct kg_dd4f7221_kd_loss_grad_f16_args {
 	float alpha_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
 	const float *__restrict__ d_loss_ = (const float *)buf[2];
 	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_f16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_f16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -959,8 +1004,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_f16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -976,10 +1020,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_f16(
 	const bool t_3_ = ss_ < 1e-12f;
 	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_4_ = 2.0f * d_ss_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float student_2_ = kg_from_f16(student_[at_ + d_]);
-		const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-		d_student_[at_ + d_] = kg_to_f16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_f16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
+					d_student_[at_ + d_] = kg_to_f16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+				}
+			}
+		}
 	}
 }
 
@@ -1127,34 +1180,42 @@ struct kg_dd4f7221_kd_loss_grad_bf16_args {
 	float alpha_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
 	const float *__restrict__ d_loss_ = (const float *)buf[2];
 	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -1172,8 +1233,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_bf16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_ += st_parts_[s_];
 		ss_ += ss_parts_[s_];
 		tt_ += tt_parts_[s_];
@@ -1189,10 +1249,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_loss_grad_bf16(
 	const bool t_3_ = ss_ < 1e-12f;
 	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
 	const float t_4_ = 2.0f * d_ss_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-		const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-		d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
+					d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+				}
+			}
+		}
 	}
 }
 

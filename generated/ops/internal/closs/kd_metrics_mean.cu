@@ -99,7 +99,7 @@ struct kg_dd4f7221_kd_metrics_mean_f32_1_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ student_ = (const float *)buf[0];
 	const float *__restrict__ teacher_ = (const float *)buf[1];
@@ -107,33 +107,41 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f3
 	float *__restrict__ st_ = (float *)buf[3];
 	float *__restrict__ ss_ = (float *)buf[4];
 	float *__restrict__ tt_ = (float *)buf[5];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
-	__shared__ float gap_sum_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int b_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = b_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = student_[at_ + d_];
-			const float teacher_2_ = teacher_[at_ + d_];
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = student_[at_ + d_];
+					const float teacher_2_ = teacher_[at_ + d_];
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -155,8 +163,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f3
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];
@@ -340,27 +347,35 @@ struct kg_dd4f7221_kd_metrics_mean_f32_3_args {
 	long long size_B_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f32_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ mse_reduced_sum_chunk_ = (const float *)buf[0];
 	const float *__restrict__ cos_reduced_sum_chunk_ = (const float *)buf[1];
 	float *__restrict__ mse_ = (float *)buf[2];
 	float *__restrict__ cos_ = (float *)buf[3];
-	__shared__ float mse_reduced_sum_parts_[4];
-	__shared__ float cos_reduced_sum_parts_[4];
+	__shared__ float mse_reduced_sum_parts_[8];
+	__shared__ float cos_reduced_sum_parts_[8];
 	const int size_B_chunks_ = int(args->size_B_chunks_);
 	const int size_B_ = int(args->size_B_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float mse_reduced_sum_thread_ = 0.0f;
 	float cos_reduced_sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_B_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_B_chunks_);
+	for (int from_ = 0; from_ < size_B_chunks_; from_ += slab_) {
 		float mse_reduced_sum_run_ = 0.0f;
 		float cos_reduced_sum_run_ = 0.0f;
-		for (int b_chunks_ = block_ + thread_; b_chunks_ < end_; b_chunks_ += 128) {
-			mse_reduced_sum_run_ += mse_reduced_sum_chunk_[b_chunks_];
-			cos_reduced_sum_run_ += cos_reduced_sum_chunk_[b_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int b_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (b_chunks_ < size_B_chunks_) {
+					mse_reduced_sum_run_ += mse_reduced_sum_chunk_[b_chunks_];
+					cos_reduced_sum_run_ += cos_reduced_sum_chunk_[b_chunks_];
+				}
+			}
 		}
 		mse_reduced_sum_thread_ += mse_reduced_sum_run_;
 		cos_reduced_sum_thread_ += cos_reduced_sum_run_;
@@ -374,8 +389,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f3
 	__syncthreads();
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
 		cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
 	}
@@ -475,7 +489,7 @@ struct kg_dd4f7221_kd_metrics_mean_f16_1_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
@@ -483,33 +497,41 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f1
 	float *__restrict__ st_ = (float *)buf[3];
 	float *__restrict__ ss_ = (float *)buf[4];
 	float *__restrict__ tt_ = (float *)buf[5];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
-	__shared__ float gap_sum_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int b_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = b_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_f16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_f16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -531,8 +553,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f1
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];
@@ -656,7 +677,7 @@ struct kg_dd4f7221_kd_metrics_mean_bf16_1_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
@@ -664,33 +685,41 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_bf
 	float *__restrict__ st_ = (float *)buf[3];
 	float *__restrict__ ss_ = (float *)buf[4];
 	float *__restrict__ tt_ = (float *)buf[5];
-	__shared__ float st_parts_[4];
-	__shared__ float ss_parts_[4];
-	__shared__ float tt_parts_[4];
-	__shared__ float gap_sum_parts_[4];
+	__shared__ float st_parts_[8];
+	__shared__ float ss_parts_[8];
+	__shared__ float tt_parts_[8];
+	__shared__ float gap_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int b_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
 	float gap_sum_thread_ = 0.0f;
 	const int at_ = b_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float st_run_ = 0.0f;
 		float ss_run_ = 0.0f;
 		float tt_run_ = 0.0f;
 		float gap_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float student_2_ = kg_from_bf16(student_[at_ + d_]);
-			const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-			st_run_ += student_2_ * teacher_2_;
-			ss_run_ += student_2_ * student_2_;
-			tt_run_ += teacher_2_ * teacher_2_;
-			const float t_ = student_2_ - teacher_2_;
-			gap_sum_run_ += t_ * t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
+					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
+					st_run_ += student_2_ * teacher_2_;
+					ss_run_ += student_2_ * student_2_;
+					tt_run_ += teacher_2_ * teacher_2_;
+					const float t_ = student_2_ - teacher_2_;
+					gap_sum_run_ += t_ * t_;
+				}
+			}
 		}
 		st_thread_ += st_run_;
 		ss_thread_ += ss_run_;
@@ -712,8 +741,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_bf
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		st_2_ += st_parts_[s_];
 		ss_2_ += ss_parts_[s_];
 		tt_2_ += tt_parts_[s_];

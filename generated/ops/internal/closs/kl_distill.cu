@@ -156,29 +156,40 @@ struct kg_dd4f7221_kl_distill_f32_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ student_ = (const float *)buf[0];
 	const float *__restrict__ teacher_ = (const float *)buf[1];
 	float *__restrict__ loss_ = (float *)buf[2];
-	__shared__ float s_top_parts_[4];
-	__shared__ float t_top_parts_[4];
-	__shared__ float s_total_parts_[4];
-	__shared__ float t_total_parts_[4];
-	__shared__ float kl_parts_[4];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float kl_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = student_[at_ + d_] / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = teacher_[at_ + d_] / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = student_[at_ + d_] / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_[at_ + d_] / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -189,8 +200,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f32(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -198,17 +208,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f32(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = student_[at_ + d_] / t_;
-			const float t_3_ = t_2_ - s_base_;
-			s_total_run_ += expf(t_3_);
-			const float t_4_ = teacher_[at_ + d_] / t_;
-			const float t_5_ = t_4_ - t_base_;
-			t_total_run_ += expf(t_5_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = student_[at_ + d_] / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = teacher_[at_ + d_] / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -222,26 +238,31 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f32(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_4_ = teacher_[at_ + d_] / t_;
-			const float t_5_ = t_4_ - t_base_;
-			const float t_log_ = t_5_ - t_2_;
-			const float p_ = expf(t_log_);
-			const float t_6_ = student_[at_ + d_] / t_;
-			const float t_7_ = t_6_ - s_base_;
-			const float s_log_ = t_7_ - t_3_;
-			kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = teacher_[at_ + d_] / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = student_[at_ + d_] / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
 		}
 		kl_thread_ += kl_run_;
 	}
@@ -251,8 +272,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f32(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -473,29 +493,40 @@ struct kg_dd4f7221_kl_distill_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
 	float *__restrict__ loss_ = (float *)buf[2];
-	__shared__ float s_top_parts_[4];
-	__shared__ float t_top_parts_[4];
-	__shared__ float s_total_parts_[4];
-	__shared__ float t_total_parts_[4];
-	__shared__ float kl_parts_[4];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float kl_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -506,8 +537,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f16(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -515,17 +545,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
-			const float t_3_ = t_2_ - s_base_;
-			s_total_run_ += expf(t_3_);
-			const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
-			const float t_5_ = t_4_ - t_base_;
-			t_total_run_ += expf(t_5_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -539,26 +575,31 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f16(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
-			const float t_5_ = t_4_ - t_base_;
-			const float t_log_ = t_5_ - t_2_;
-			const float p_ = expf(t_log_);
-			const float t_6_ = kg_from_f16(student_[at_ + d_]) / t_;
-			const float t_7_ = t_6_ - s_base_;
-			const float s_log_ = t_7_ - t_3_;
-			kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = kg_from_f16(student_[at_ + d_]) / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
 		}
 		kl_thread_ += kl_run_;
 	}
@@ -568,8 +609,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_f16(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -790,29 +830,40 @@ struct kg_dd4f7221_kl_distill_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
 	float *__restrict__ loss_ = (float *)buf[2];
-	__shared__ float s_top_parts_[4];
-	__shared__ float t_top_parts_[4];
-	__shared__ float s_total_parts_[4];
-	__shared__ float t_total_parts_[4];
-	__shared__ float kl_parts_[4];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float kl_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -823,8 +874,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_bf16(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -832,17 +882,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_bf16(
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-			const float t_3_ = t_2_ - s_base_;
-			s_total_run_ += expf(t_3_);
-			const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-			const float t_5_ = t_4_ - t_base_;
-			t_total_run_ += expf(t_5_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float t_3_ = t_2_ - s_base_;
+					s_total_run_ += expf(t_3_);
+					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					t_total_run_ += expf(t_5_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -856,26 +912,31 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_bf16(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float kl_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-			const float t_5_ = t_4_ - t_base_;
-			const float t_log_ = t_5_ - t_2_;
-			const float p_ = expf(t_log_);
-			const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
-			const float t_7_ = t_6_ - s_base_;
-			const float s_log_ = t_7_ - t_3_;
-			kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float t_7_ = t_6_ - s_base_;
+					const float s_log_ = t_7_ - t_3_;
+					kl_run_ += p_ == 0.0f ? 0.0f : p_ * (t_log_ - s_log_);
+				}
+			}
 		}
 		kl_thread_ += kl_run_;
 	}
@@ -885,8 +946,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_bf16(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		kl_ += kl_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1107,30 +1167,41 @@ struct kg_dd4f7221_kl_distill_grad_f32_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ student_ = (const float *)buf[0];
 	const float *__restrict__ teacher_ = (const float *)buf[1];
 	const float *__restrict__ d_loss_ = (const float *)buf[2];
 	float *__restrict__ d_student_ = (float *)buf[3];
-	__shared__ float s_top_parts_[4];
-	__shared__ float t_top_parts_[4];
-	__shared__ float s_total_parts_[4];
-	__shared__ float t_total_parts_[4];
-	__shared__ float d_s_total_part_parts_[4];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float d_s_total_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = student_[at_ + d_] / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = teacher_[at_ + d_] / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = student_[at_ + d_] / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = teacher_[at_ + d_] / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -1141,8 +1212,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -1150,17 +1220,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f3
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = student_[at_ + d_] / t_;
-			const float student_exp_ = expf(t_2_ - s_base_);
-			s_total_run_ += student_exp_;
-			const float t_3_ = teacher_[at_ + d_] / t_;
-			const float t_4_ = t_3_ - t_base_;
-			t_total_run_ += expf(t_4_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = student_[at_ + d_] / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = teacher_[at_ + d_] / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -1174,24 +1250,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_3_ = teacher_[at_ + d_] / t_;
-			const float t_4_ = t_3_ - t_base_;
-			const float t_log_ = t_4_ - t_2_;
-			const float p_ = expf(t_log_);
-			const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-			d_s_total_part_run_ += d_s_log_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_3_ = teacher_[at_ + d_] / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
 		}
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
@@ -1201,21 +1282,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f3
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = teacher_[at_ + d_] / t_;
-		const float t_5_ = t_4_ - t_base_;
-		const float t_log_ = t_5_ - t_2_;
-		const float p_ = expf(t_log_);
-		const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-		const float t_6_ = student_[at_ + d_] / t_;
-		const float student_exp_ = expf(t_6_ - s_base_);
-		d_student_[at_ + d_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = teacher_[at_ + d_] / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = student_[at_ + d_] / t_;
+					const float student_exp_ = expf(t_6_ - s_base_);
+					d_student_[at_ + d_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				}
+			}
+		}
 	}
 }
 
@@ -1468,30 +1557,41 @@ struct kg_dd4f7221_kl_distill_grad_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
 	const float *__restrict__ d_loss_ = (const float *)buf[2];
 	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
-	__shared__ float s_top_parts_[4];
-	__shared__ float t_top_parts_[4];
-	__shared__ float s_total_parts_[4];
-	__shared__ float t_total_parts_[4];
-	__shared__ float d_s_total_part_parts_[4];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float d_s_total_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -1502,8 +1602,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -1511,17 +1610,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f1
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
-			const float student_exp_ = expf(t_2_ - s_base_);
-			s_total_run_ += student_exp_;
-			const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
-			const float t_4_ = t_3_ - t_base_;
-			t_total_run_ += expf(t_4_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -1535,24 +1640,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
-			const float t_4_ = t_3_ - t_base_;
-			const float t_log_ = t_4_ - t_2_;
-			const float p_ = expf(t_log_);
-			const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-			d_s_total_part_run_ += d_s_log_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
 		}
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
@@ -1562,21 +1672,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_f1
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
-		const float t_5_ = t_4_ - t_base_;
-		const float t_log_ = t_5_ - t_2_;
-		const float p_ = expf(t_log_);
-		const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-		const float t_6_ = kg_from_f16(student_[at_ + d_]) / t_;
-		const float student_exp_ = expf(t_6_ - s_base_);
-		d_student_[at_ + d_] = kg_to_f16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = kg_from_f16(student_[at_ + d_]) / t_;
+					const float student_exp_ = expf(t_6_ - s_base_);
+					d_student_[at_ + d_] = kg_to_f16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+				}
+			}
+		}
 	}
 }
 
@@ -1829,30 +1947,41 @@ struct kg_dd4f7221_kl_distill_grad_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
 	const float *__restrict__ d_loss_ = (const float *)buf[2];
 	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
-	__shared__ float s_top_parts_[4];
-	__shared__ float t_top_parts_[4];
-	__shared__ float s_total_parts_[4];
-	__shared__ float t_total_parts_[4];
-	__shared__ float d_s_total_part_parts_[4];
+	__shared__ float s_top_parts_[8];
+	__shared__ float t_top_parts_[8];
+	__shared__ float s_total_parts_[8];
+	__shared__ float t_total_parts_[8];
+	__shared__ float d_s_total_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
 	const float t_ = args->temperature_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-		s_top_thread_ = kg_max(s_top_thread_, t_2_);
-		const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-		t_top_thread_ = kg_max(t_top_thread_, t_3_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					s_top_thread_ = kg_max(s_top_thread_, t_2_);
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					t_top_thread_ = kg_max(t_top_thread_, t_3_);
+				}
+			}
+		}
 	}
 	s_top_thread_ = kg_simd_max(s_top_thread_);
 	t_top_thread_ = kg_simd_max(t_top_thread_);
@@ -1863,8 +1992,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
 		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
 	}
@@ -1872,17 +2000,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_bf
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
 	const float t_base_ = isinf(t_top_) && t_top_ < 0.0f ? 0.0f : t_top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float s_total_run_ = 0.0f;
 		float t_total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-			const float student_exp_ = expf(t_2_ - s_base_);
-			s_total_run_ += student_exp_;
-			const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-			const float t_4_ = t_3_ - t_base_;
-			t_total_run_ += expf(t_4_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
+					s_total_run_ += student_exp_;
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_4_ = t_3_ - t_base_;
+					t_total_run_ += expf(t_4_);
+				}
+			}
 		}
 		s_total_thread_ += s_total_run_;
 		t_total_thread_ += t_total_run_;
@@ -1896,24 +2030,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		s_total_ += s_total_parts_[s_];
 		t_total_ += t_total_parts_[s_];
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-			const float t_4_ = t_3_ - t_base_;
-			const float t_log_ = t_4_ - t_2_;
-			const float p_ = expf(t_log_);
-			const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-			d_s_total_part_run_ += d_s_log_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_4_ = t_3_ - t_base_;
+					const float t_log_ = t_4_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					d_s_total_part_run_ += d_s_log_;
+				}
+			}
 		}
 		d_s_total_part_thread_ += d_s_total_part_run_;
 	}
@@ -1923,21 +2062,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kl_distill_grad_bf
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
-		const float t_5_ = t_4_ - t_base_;
-		const float t_log_ = t_5_ - t_2_;
-		const float p_ = expf(t_log_);
-		const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-		const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
-		const float student_exp_ = expf(t_6_ - s_base_);
-		d_student_[at_ + d_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_5_ = t_4_ - t_base_;
+					const float t_log_ = t_5_ - t_2_;
+					const float p_ = expf(t_log_);
+					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
+					const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float student_exp_ = expf(t_6_ - s_base_);
+					d_student_[at_ + d_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+				}
+			}
+		}
 	}
 }
 

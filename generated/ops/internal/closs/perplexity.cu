@@ -129,23 +129,34 @@ struct kg_dd4f7221_perplexity_f32_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ logits_ = (const float *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ total_ = (float *)buf[2];
 	float *__restrict__ top_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = logits_[at_ + v_];
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -153,8 +164,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -164,13 +174,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_1(
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = logits_[at_ + v_];
-				total_run_ += expf(logits_2_ - base_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						total_run_ += expf(logits_2_ - base_);
+					}
+				}
 			}
 		}
 		total_thread_ += total_run_;
@@ -181,8 +197,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -383,25 +398,33 @@ struct kg_dd4f7221_perplexity_f32_3_args {
 	long long size_R_chunks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const int *__restrict__ rows_chunk_ = (const int *)buf[0];
 	const float *__restrict__ sum_chunk_ = (const float *)buf[1];
 	float *__restrict__ perplexity_ = (float *)buf[2];
 	int *__restrict__ count_ = (int *)buf[3];
-	__shared__ int rows_parts_[4];
-	__shared__ float sum_parts_[4];
+	__shared__ int rows_parts_[8];
+	__shared__ float sum_parts_[8];
 	const int size_R_chunks_ = int(args->size_R_chunks_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	int rows_thread_ = 0;
 	float sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_R_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_R_chunks_);
+	for (int from_ = 0; from_ < size_R_chunks_; from_ += slab_) {
 		float sum_run_ = 0.0f;
-		for (int r_chunks_ = block_ + thread_; r_chunks_ < end_; r_chunks_ += 128) {
-			rows_thread_ += rows_chunk_[r_chunks_];
-			sum_run_ += sum_chunk_[r_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int r_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (r_chunks_ < size_R_chunks_) {
+					rows_thread_ += rows_chunk_[r_chunks_];
+					sum_run_ += sum_chunk_[r_chunks_];
+				}
+			}
 		}
 		sum_thread_ += sum_run_;
 	}
@@ -414,8 +437,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_3(
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rows_ += rows_parts_[s_];
 		sum_ += sum_parts_[s_];
 	}
@@ -504,23 +526,34 @@ struct kg_dd4f7221_perplexity_f16_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ total_ = (float *)buf[2];
 	float *__restrict__ top_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_f16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -528,8 +561,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -539,13 +571,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_1(
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_f16(logits_[at_ + v_]);
-				total_run_ += expf(logits_2_ - base_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+						total_run_ += expf(logits_2_ - base_);
+					}
+				}
 			}
 		}
 		total_thread_ += total_run_;
@@ -556,8 +594,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -760,23 +797,34 @@ struct kg_dd4f7221_perplexity_bf16_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
 	const int *__restrict__ target_ = (const int *)buf[1];
 	float *__restrict__ total_ = (float *)buf[2];
 	float *__restrict__ top_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_V_;
-	for (int v_ = thread_; v_ < size_V_; v_ += 128) {
-		const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-		top_thread_ = kg_max(top_thread_, logits_2_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -784,8 +832,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
@@ -795,13 +842,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_1(
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_V_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_V_);
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int v_ = block_ + thread_; v_ < end_; v_ += 128) {
-			if (counted_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_]);
-				total_run_ += expf(logits_2_ - base_);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					if (counted_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						total_run_ += expf(logits_2_ - base_);
+					}
+				}
 			}
 		}
 		total_thread_ += total_run_;
@@ -812,8 +865,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	if (thread_ == 0) {

@@ -897,23 +897,43 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -945,10 +965,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -1241,23 +1261,43 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -1289,10 +1329,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -1585,23 +1625,43 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -1633,10 +1693,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}

@@ -155,28 +155,36 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
 	float *__restrict__ rest_sum_ = (float *)buf[3];
 	float *__restrict__ var_sum_ = (float *)buf[4];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float var_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = x_[at_ + k_] - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
+					const float t_ = x_[at_ + k_] - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -186,20 +194,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = x_[at_ + k_] - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
+					const float t_2_ = x_[at_ + k_] - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -209,8 +222,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -468,28 +480,36 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
 	float *__restrict__ rest_sum_ = (float *)buf[3];
 	float *__restrict__ var_sum_ = (float *)buf[4];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float var_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = kg_from_f16(x_[at_ + k_]) - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					const float t_ = kg_from_f16(x_[at_ + k_]) - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -499,20 +519,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = kg_from_f16(x_[at_ + k_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					const float t_2_ = kg_from_f16(x_[at_ + k_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -522,8 +547,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -781,28 +805,36 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
 	float *__restrict__ rest_sum_ = (float *)buf[3];
 	float *__restrict__ var_sum_ = (float *)buf[4];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float var_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -812,20 +844,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -835,8 +872,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_2_ += var_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1425,23 +1461,31 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
 	long long size_K_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += x_[at_ + k_] - first_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
+					rest_sum_run_ += x_[at_ + k_] - first_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -1451,8 +1495,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -1623,7 +1666,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -1634,18 +1677,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	float *__restrict__ d_x_ = (float *)buf[8];
-	__shared__ float d_rstd_parts_[4];
-	__shared__ float d_rest_part_parts_[4];
+	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_K_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		d_gamma_reduced_block_[at_ + k_] = 0.0f;
-		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
@@ -1656,20 +1710,26 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		const float first_ = t_ ? x_[at_2_] : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
-		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_K_);
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-				const float t_3_ = x_[at_2_ + k_] - first_ - rest_;
-				const float gamma_2_ = gamma_[k_];
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[k_];
-				const float d_h_2_ = d_h_[at_2_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				const float t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_run_ += t_4_ * t_3_;
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (k_ < size_K_) {
+						const float t_3_ = x_[at_2_ + k_] - first_ - rest_;
+						const float gamma_2_ = gamma_[k_];
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[k_];
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -1683,8 +1743,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
@@ -1692,17 +1751,26 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-			const float t_5_ = x_[at_2_ + k_] - first_ - rest_;
-			const float gamma_2_ = gamma_[k_];
-			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[k_];
-			const float d_h_2_ = d_h_[at_2_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_6_ = d_h_gelu_x_ * gamma_2_;
-			d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (k_ < size_K_) {
+						const float t_5_ = x_[at_2_ + k_] - first_ - rest_;
+						const float gamma_2_ = gamma_[k_];
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[k_];
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+				}
+			}
 		}
 		__syncthreads();
 	}
@@ -1759,10 +1827,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (k_ < size_K_) {
 					d_gamma_reduced_block_[at_ + k_] = 0.0f;
 					d_beta_reduced_block_[at_ + k_] = 0.0f;
 				}
@@ -2090,23 +2158,43 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -2138,10 +2226,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -2237,23 +2325,31 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args {
 	long long size_K_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += kg_from_f16(x_[at_ + k_]) - first_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					rest_sum_run_ += kg_from_f16(x_[at_ + k_]) - first_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -2263,8 +2359,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -2435,7 +2530,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -2446,18 +2541,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
-	__shared__ float d_rstd_parts_[4];
-	__shared__ float d_rest_part_parts_[4];
+	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_K_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		d_gamma_reduced_block_[at_ + k_] = 0.0f;
-		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
@@ -2468,20 +2574,26 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
-		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_K_);
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-				const float t_3_ = kg_from_f16(x_[at_2_ + k_]) - first_ - rest_;
-				const float gamma_2_ = kg_from_f16(gamma_[k_]);
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
-				const float d_h_2_ = d_h_[at_2_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				const float t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_run_ += t_4_ * t_3_;
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (k_ < size_K_) {
+						const float t_3_ = kg_from_f16(x_[at_2_ + k_]) - first_ - rest_;
+						const float gamma_2_ = kg_from_f16(gamma_[k_]);
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -2495,8 +2607,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
@@ -2504,17 +2615,26 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-			const float t_5_ = kg_from_f16(x_[at_2_ + k_]) - first_ - rest_;
-			const float gamma_2_ = kg_from_f16(gamma_[k_]);
-			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
-			const float d_h_2_ = d_h_[at_2_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_6_ = d_h_gelu_x_ * gamma_2_;
-			d_x_[at_2_ + k_] = kg_to_f16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
-			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (k_ < size_K_) {
+						const float t_5_ = kg_from_f16(x_[at_2_ + k_]) - first_ - rest_;
+						const float gamma_2_ = kg_from_f16(gamma_[k_]);
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_[at_2_ + k_] = kg_to_f16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+				}
+			}
 		}
 		__syncthreads();
 	}
@@ -2571,10 +2691,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
 					d_gamma_reduced_block_[at_ + k_] = 0.0f;
 					d_beta_reduced_block_[at_ + k_] = 0.0f;
 				}
@@ -2902,23 +3022,43 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -2950,10 +3090,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -3049,23 +3189,31 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args {
 	long long size_K_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_K_;
 	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_K_);
+	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-			rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -3075,8 +3223,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_2_ += rest_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -3247,7 +3394,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -3258,18 +3405,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
-	__shared__ float d_rstd_parts_[4];
-	__shared__ float d_rest_part_parts_[4];
+	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_K_;
-	for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-		d_gamma_reduced_block_[at_ + k_] = 0.0f;
-		d_beta_reduced_block_[at_ + k_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
+					d_gamma_reduced_block_[at_ + k_] = 0.0f;
+					d_beta_reduced_block_[at_ + k_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
@@ -3280,20 +3438,26 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
-		for (int block_ = 0; block_ < size_K_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_K_);
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int k_ = block_ + thread_; k_ < end_; k_ += 128) {
-				const float t_3_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
-				const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-				const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-				const float d_h_2_ = d_h_[at_2_ + k_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-				const float t_4_ = d_h_gelu_x_ * gamma_2_;
-				d_rstd_run_ += t_4_ * t_3_;
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (k_ < size_K_) {
+						const float t_3_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
+						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_4_ = d_h_gelu_x_ * gamma_2_;
+						d_rstd_run_ += t_4_ * t_3_;
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -3307,8 +3471,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
@@ -3316,17 +3479,26 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int k_ = thread_; k_ < size_K_; k_ += 128) {
-			const float t_5_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
-			const float gamma_2_ = kg_from_bf16(gamma_[k_]);
-			const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-			const float d_h_2_ = d_h_[at_2_ + k_];
-			const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-			const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
-			const float t_6_ = d_h_gelu_x_ * gamma_2_;
-			d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
-			d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-			d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (k_ < size_K_) {
+						const float t_5_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
+						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
+						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float t_6_ = d_h_gelu_x_ * gamma_2_;
+						d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+					}
+				}
+			}
 		}
 		__syncthreads();
 	}
@@ -3383,10 +3555,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (k_ < size_K_) {
 					d_gamma_reduced_block_[at_ + k_] = 0.0f;
 					d_beta_reduced_block_[at_ + k_] = 0.0f;
 				}
@@ -3714,23 +3886,43 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -3762,10 +3954,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}

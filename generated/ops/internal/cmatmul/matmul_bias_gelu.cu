@@ -1404,11 +1404,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_g
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -1419,19 +1419,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_g
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-				const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-				const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
-				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 		}
 	}
 }
@@ -1689,27 +1685,47 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_pre_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_ = int(args->size_Z_);
 	const int size_M_ = int(args->size_M_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -1744,10 +1760,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_g
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -1857,11 +1873,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_g
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -1872,19 +1888,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_g
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-				const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
-				const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
-				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 		}
 	}
 }
@@ -2199,11 +2211,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_g
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -2214,19 +2226,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_g
 			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-				const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
-				const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
-				d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
+			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
+			const float pre_sigmoid_ = kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * pre_sigmoid_ * (1.0f + pre_2_ * (1.0f - pre_sigmoid_) * (1.5957692f + 0.21406445f * pre_2_ * pre_2_));
 		}
 	}
 }

@@ -1529,27 +1529,47 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_ = int(args->size_Z_);
 	const int size_M_ = int(args->size_M_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+					}
+				}
+			}
 		}
 	}
 }
@@ -1584,10 +1604,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -1696,11 +1716,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -1708,16 +1728,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 		}
 	}
 }
@@ -1967,27 +1983,47 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_ = int(args->size_Z_);
 	const int size_M_ = int(args->size_M_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -2022,10 +2058,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -2134,11 +2170,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -2146,16 +2182,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
 }
@@ -2405,27 +2437,47 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_ = int(args->size_Z_);
 	const int size_M_ = int(args->size_M_);
+	const int thread_ = int(threadIdx.x);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
-	const int thread_ = int(threadIdx.x);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-		d_bias_reduced_block_[at_ + n_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
+					d_bias_reduced_block_[at_ + n_] = 0.0f;
+				}
+			}
+		}
 	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
-		for (int n_ = thread_; n_ < size_N_; n_ += 128) {
-			d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (n_ < size_N_) {
+						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+					}
+				}
+			}
 		}
 	}
 }
@@ -2460,10 +2512,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (n_ < size_N_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (n_ < size_N_) {
 					d_bias_reduced_block_[at_ + n_] = 0.0f;
 				}
 			}
@@ -2572,11 +2624,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_Z_ = int(args->size_Z_);
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int n_2_ = at_ % size_N_;
 			const int at_2_ = at_ / size_N_;
 			const int m_ = at_2_ % size_M_;
@@ -2584,16 +2636,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int n_2_ = at_ % size_N_;
-				const int at_2_ = at_ / size_N_;
-				const int m_ = at_2_ % size_M_;
-				const int z_ = at_2_ / size_M_;
-				d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int n_2_ = at_ % size_N_;
+			const int at_2_ = at_ / size_N_;
+			const int m_ = at_2_ % size_M_;
+			const int z_ = at_2_ / size_M_;
+			d_residual_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]));
 		}
 	}
 }

@@ -163,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f32(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -180,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f32(
 		const float t_9_ = args->eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -207,22 +207,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f32(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = w_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
 		}
 	}
 }
@@ -361,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f16(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -378,7 +374,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f16(
 		const float t_9_ = args->eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -405,22 +401,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_f16(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = kg_to_f16(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_f16(w_new_);
 		}
 	}
 }
@@ -559,7 +551,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_bf16(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -576,7 +568,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_bf16(
 		const float t_9_ = args->eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -603,22 +595,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_shadow_bf16(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = kg_to_bf16(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }
@@ -756,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f32(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -773,7 +761,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f32(
 		const float t_9_ = args->eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -799,21 +787,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f32(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }
@@ -946,7 +930,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f16(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -963,7 +947,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f16(
 		const float t_9_ = args->eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -989,21 +973,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_f16(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }
@@ -1136,7 +1116,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_bf16(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -1153,7 +1133,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_bf16(
 		const float t_9_ = args->eps_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float m_2_ = m_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
@@ -1179,21 +1159,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adam_bf16(
 		const float t_8_ = 1.0f - t_7_;
 		const float correct2_ = -expm1f(t_6_ * logf(t_7_));
 		const float t_9_ = args->eps_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float m_2_ = m_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
-				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
-				w_[p_] = w_new_;
-				m_[p_] = m_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float m_2_ = m_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_5_ * w_2_;
+			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_7_ * v_2_ + t_8_ * grad_ * grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_9_));
+			w_[p_] = w_new_;
+			m_[p_] = m_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }

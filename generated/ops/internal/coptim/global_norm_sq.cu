@@ -100,21 +100,29 @@ struct kg_dd4f7221_global_norm_sq_total_f32_2_args {
 	long long size_P_chunks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_total_f32_2(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_total_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_total_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ part_chunk_ = (const float *)buf[0];
 	const float *__restrict__ total_ = (const float *)buf[1];
 	float *__restrict__ y_ = (float *)buf[2];
-	__shared__ float part_parts_[4];
+	__shared__ float part_parts_[8];
 	const int size_P_chunks_ = int(args->size_P_chunks_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			part_run_ += part_chunk_[p_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					part_run_ += part_chunk_[p_chunks_];
+				}
+			}
 		}
 		part_thread_ += part_run_;
 	}
@@ -124,8 +132,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		part_ += part_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -280,20 +287,28 @@ struct kg_dd4f7221_global_norm_sq_f32_2_args {
 	long long size_P_chunks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_f32_2(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ part_chunk_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
-	__shared__ float part_parts_[4];
+	__shared__ float part_parts_[8];
 	const int size_P_chunks_ = int(args->size_P_chunks_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float part_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			part_run_ += part_chunk_[p_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					part_run_ += part_chunk_[p_chunks_];
+				}
+			}
 		}
 		part_thread_ += part_run_;
 	}
@@ -303,8 +318,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_f32
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		part_ += part_parts_[s_];
 	}
 	if (thread_ == 0) {

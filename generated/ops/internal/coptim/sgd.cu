@@ -158,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 		const float t_5_ = args->momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -187,19 +187,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = w_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = w_new_;
 		}
 	}
 }
@@ -308,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -319,7 +315,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 		const float t_5_ = args->momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -337,19 +333,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = kg_to_f16(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_f16(w_new_);
 		}
 	}
 }
@@ -458,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -469,7 +461,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 		const float t_5_ = args->momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -487,19 +479,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-				shadow_[p_] = kg_to_bf16(w_new_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
+			shadow_[p_] = kg_to_bf16(w_new_);
 		}
 	}
 }
@@ -607,7 +595,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -618,7 +606,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 		const float t_5_ = args->momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -635,18 +623,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = g_[p_] * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }
@@ -749,7 +733,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -760,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 		const float t_5_ = args->momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -777,18 +761,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_f16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }
@@ -891,7 +871,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 	}
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const bool t_ = skip_[0] != 0;
 		const float t_2_ = args->lr_;
@@ -902,7 +882,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 		const float t_5_ = args->momentum_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			const float w_2_ = w_[p_];
 			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
 			const float v_2_ = v_[p_];
@@ -919,18 +899,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 		const float clip_2_ = clip_[0];
 		const float t_4_ = args->weight_decay_;
 		const float t_5_ = args->momentum_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				const float w_2_ = w_[p_];
-				const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
-				const float v_2_ = v_[p_];
-				const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
-				w_[p_] = w_new_;
-				v_[p_] = v_new_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			const float w_2_ = w_[p_];
+			const float grad_ = kg_from_bf16(g_[p_]) * inv_scale_2_ * clip_2_ + t_4_ * w_2_;
+			const float v_2_ = v_[p_];
+			const float v_new_ = t_ ? v_2_ : t_5_ * v_2_ + grad_;
+			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (t_3_ ? grad_ + t_5_ * v_new_ : v_new_);
+			w_[p_] = w_new_;
+			v_[p_] = v_new_;
 		}
 	}
 }

@@ -131,19 +131,27 @@ struct kg_dd4f7221_masked_mean_f32_1_args {
 	long long size_L_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_masked_mean_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
 	int *__restrict__ count_ = (int *)buf[1];
-	__shared__ int count_parts_[4];
+	__shared__ int count_parts_[8];
 	const int size_L_ = int(args->size_L_);
 	const int b_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	int count_thread_ = 0;
 	const int at_ = b_ * size_L_;
-	for (int l_ = thread_; l_ < size_L_; l_ += 128) {
-		count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
+	for (int from_ = 0; from_ < size_L_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 16; ++i_) {
+			const int l_ = from_ + (i_ * threads_ + thread_);
+			if (l_ < size_L_) {
+				count_thread_ += int(mask_[at_ + l_]) != 0 ? 1 : 0;
+			}
+		}
 	}
 	count_thread_ = kg_simd_sum(count_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -151,8 +159,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_masked_mean_f32_1(
 	}
 	__syncthreads();
 	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		count_2_ += count_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -349,11 +356,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
@@ -361,16 +368,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int h_ = at_ % size_H_;
-				const int at_2_ = at_ / size_H_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = int(mask_[b_ * size_L_ + l_]) != 0 ? d_y_[b_ * size_H_ + h_] / float(max(count_[b_], 1)) : 0.0f;
 		}
 	}
 }
@@ -445,11 +448,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
@@ -457,16 +460,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int h_ = at_ % size_H_;
-				const int at_2_ = at_ / size_H_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	}
 }
@@ -541,11 +540,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 	const int size_B_ = int(args->size_B_);
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int h_ = at_ % size_H_;
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
@@ -553,16 +552,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int h_ = at_ % size_H_;
-				const int at_2_ = at_ / size_H_;
-				const int l_ = at_2_ % size_L_;
-				const int b_ = at_2_ / size_L_;
-				d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int h_ = at_ % size_H_;
+			const int at_2_ = at_ / size_H_;
+			const int l_ = at_2_ % size_L_;
+			const int b_ = at_2_ / size_L_;
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
 		}
 	}
 }

@@ -102,17 +102,28 @@ struct kg_dd4f7221_max_f32_2_args {
 	long long size_P_chunks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_max_f32_2(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_max_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_max_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ y_reduced_chunk_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
-	__shared__ float y_reduced_parts_[4];
+	__shared__ float y_reduced_parts_[8];
 	const int size_P_chunks_ = int(args->size_P_chunks_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
-	for (int p_chunks_ = thread_; p_chunks_ < size_P_chunks_; p_chunks_ += 128) {
-		y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_[p_chunks_]);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					y_reduced_thread_ = kg_max(y_reduced_thread_, y_reduced_chunk_[p_chunks_]);
+				}
+			}
+		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -120,8 +131,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_max_f32_2(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {

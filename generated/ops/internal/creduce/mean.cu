@@ -141,21 +141,29 @@ struct kg_dd4f7221_mean_f32_2_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mean_f32_2(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_mean_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ y_reduced_sum_chunk_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
-	__shared__ float y_reduced_sum_parts_[4];
+	__shared__ float y_reduced_sum_parts_[8];
 	const int size_P_chunks_ = int(args->size_P_chunks_);
 	const int size_P_ = int(args->size_P_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_sum_thread_ = 0.0f;
-	for (int block_ = 0; block_ < size_P_chunks_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_P_chunks_);
+	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float y_reduced_sum_run_ = 0.0f;
-		for (int p_chunks_ = block_ + thread_; p_chunks_ < end_; p_chunks_ += 128) {
-			y_reduced_sum_run_ += y_reduced_sum_chunk_[p_chunks_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_chunks_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (p_chunks_ < size_P_chunks_) {
+					y_reduced_sum_run_ += y_reduced_sum_chunk_[p_chunks_];
+				}
+			}
 		}
 		y_reduced_sum_thread_ += y_reduced_sum_run_;
 	}
@@ -165,8 +173,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mean_f32_2(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -328,22 +335,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f32(
 	float *__restrict__ d_x_ = (float *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = t_;
 		}
 	} else {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = t_;
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = t_;
 		}
 	}
 }
@@ -391,22 +394,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f16(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_f16(t_);
 		}
 	} else {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = kg_to_f16(t_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_f16(t_);
 		}
 	}
 }
@@ -454,22 +453,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_bf16(
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
 	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
+			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(t_);
 		}
 	} else {
 		const float t_ = d_y_[0] / float(max(size_P_, 1));
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int p_ = first_ + i_ * 256;
-			if (p_ < size_P_) {
-				d_x_[p_] = kg_to_bf16(t_);
-			}
+		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
+			d_x_[p_] = kg_to_bf16(t_);
 		}
 	}
 }

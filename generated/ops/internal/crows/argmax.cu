@@ -123,24 +123,35 @@ struct kg_dd4f7221_argmax_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_argmax_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	int *__restrict__ index_ = (int *)buf[1];
-	__shared__ float index_reduced_parts_[4];
-	__shared__ int index_reduced_parts_at_[4];
+	__shared__ float index_reduced_parts_[8];
+	__shared__ int index_reduced_parts_at_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float index_reduced_value_ = x_[at_ + d_];
-		if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
-			index_reduced_thread_ = index_reduced_value_;
-			index_reduced_thread_at_ = d_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float index_reduced_value_ = x_[at_ + d_];
+					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = index_reduced_value_;
+						index_reduced_thread_at_ = d_;
+					}
+				}
+			}
 		}
 	}
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
@@ -153,8 +164,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_f32(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
 		const float index_reduced_value_ = index_reduced_parts_[s_];
 		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
@@ -250,24 +260,35 @@ struct kg_dd4f7221_argmax_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_argmax_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	int *__restrict__ index_ = (int *)buf[1];
-	__shared__ float index_reduced_parts_[4];
-	__shared__ int index_reduced_parts_at_[4];
+	__shared__ float index_reduced_parts_[8];
+	__shared__ int index_reduced_parts_at_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float index_reduced_value_ = kg_from_f16(x_[at_ + d_]);
-		if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
-			index_reduced_thread_ = index_reduced_value_;
-			index_reduced_thread_at_ = d_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float index_reduced_value_ = kg_from_f16(x_[at_ + d_]);
+					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = index_reduced_value_;
+						index_reduced_thread_at_ = d_;
+					}
+				}
+			}
 		}
 	}
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
@@ -280,8 +301,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_f16(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
 		const float index_reduced_value_ = index_reduced_parts_[s_];
 		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
@@ -377,24 +397,35 @@ struct kg_dd4f7221_argmax_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_argmax_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	int *__restrict__ index_ = (int *)buf[1];
-	__shared__ float index_reduced_parts_[4];
-	__shared__ int index_reduced_parts_at_[4];
+	__shared__ float index_reduced_parts_[8];
+	__shared__ int index_reduced_parts_at_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float index_reduced_thread_ = -INFINITY;
 	int index_reduced_thread_at_ = 2147483647;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float index_reduced_value_ = kg_from_bf16(x_[at_ + d_]);
-		if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
-			index_reduced_thread_ = index_reduced_value_;
-			index_reduced_thread_at_ = d_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float index_reduced_value_ = kg_from_bf16(x_[at_ + d_]);
+					if (kg_above(index_reduced_value_, index_reduced_thread_) || (!kg_above(index_reduced_thread_, index_reduced_value_) && d_ < index_reduced_thread_at_)) {
+						index_reduced_thread_ = index_reduced_value_;
+						index_reduced_thread_at_ = d_;
+					}
+				}
+			}
 		}
 	}
 	const float index_reduced_best_ = kg_simd_max(index_reduced_thread_);
@@ -407,8 +438,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_argmax_bf16(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
 		const float index_reduced_value_ = index_reduced_parts_[s_];
 		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {

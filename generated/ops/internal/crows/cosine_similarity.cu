@@ -141,33 +141,41 @@ struct kg_dd4f7221_cosine_similarity_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ a_ = (const float *)buf[0];
 	const float *__restrict__ b_ = (const float *)buf[1];
 	float *__restrict__ y_ = (float *)buf[2];
-	__shared__ float ab_parts_[4];
-	__shared__ float aa_parts_[4];
-	__shared__ float bb_parts_[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = a_[at_ + d_];
-			const float b_2_ = b_[at_ + d_];
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = a_[at_ + d_];
+					const float b_2_ = b_[at_ + d_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -185,8 +193,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -288,33 +295,41 @@ struct kg_dd4f7221_cosine_similarity_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	__shared__ float ab_parts_[4];
-	__shared__ float aa_parts_[4];
-	__shared__ float bb_parts_[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = kg_from_f16(a_[at_ + d_]);
-			const float b_2_ = kg_from_f16(b_[at_ + d_]);
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = kg_from_f16(a_[at_ + d_]);
+					const float b_2_ = kg_from_f16(b_[at_ + d_]);
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -332,8 +347,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -435,33 +449,41 @@ struct kg_dd4f7221_cosine_similarity_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	__shared__ float ab_parts_[4];
-	__shared__ float aa_parts_[4];
-	__shared__ float bb_parts_[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-			const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
+					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -479,8 +501,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -582,35 +603,43 @@ struct kg_dd4f7221_cosine_similarity_grad_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_grad_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ a_ = (const float *)buf[0];
 	const float *__restrict__ b_ = (const float *)buf[1];
 	const float *__restrict__ d_y_ = (const float *)buf[2];
 	float *__restrict__ d_a_ = (float *)buf[3];
 	float *__restrict__ d_b_ = (float *)buf[4];
-	__shared__ float ab_parts_[4];
-	__shared__ float aa_parts_[4];
-	__shared__ float bb_parts_[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = a_[at_ + d_];
-			const float b_2_ = b_[at_ + d_];
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = a_[at_ + d_];
+					const float b_2_ = b_[at_ + d_];
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -628,8 +657,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -645,11 +673,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float b_2_ = b_[at_ + d_];
-		const float a_2_ = a_[at_ + d_];
-		d_a_[at_ + d_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-		d_b_[at_ + d_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float b_2_ = b_[at_ + d_];
+					const float a_2_ = a_[at_ + d_];
+					d_a_[at_ + d_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
+					d_b_[at_ + d_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				}
+			}
+		}
 	}
 }
 
@@ -799,35 +836,43 @@ struct kg_dd4f7221_cosine_similarity_grad_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_grad_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
-	__shared__ float ab_parts_[4];
-	__shared__ float aa_parts_[4];
-	__shared__ float bb_parts_[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = kg_from_f16(a_[at_ + d_]);
-			const float b_2_ = kg_from_f16(b_[at_ + d_]);
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = kg_from_f16(a_[at_ + d_]);
+					const float b_2_ = kg_from_f16(b_[at_ + d_]);
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -845,8 +890,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -862,11 +906,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float b_2_ = kg_from_f16(b_[at_ + d_]);
-		const float a_2_ = kg_from_f16(a_[at_ + d_]);
-		d_a_[at_ + d_] = kg_to_f16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
-		d_b_[at_ + d_] = kg_to_f16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float b_2_ = kg_from_f16(b_[at_ + d_]);
+					const float a_2_ = kg_from_f16(a_[at_ + d_]);
+					d_a_[at_ + d_] = kg_to_f16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_] = kg_to_f16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+				}
+			}
+		}
 	}
 }
 
@@ -1016,35 +1069,43 @@ struct kg_dd4f7221_cosine_similarity_grad_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_grad_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
-	__shared__ float ab_parts_[4];
-	__shared__ float aa_parts_[4];
-	__shared__ float bb_parts_[4];
+	__shared__ float ab_parts_[8];
+	__shared__ float aa_parts_[8];
+	__shared__ float bb_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float ab_run_ = 0.0f;
 		float aa_run_ = 0.0f;
 		float bb_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-			const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-			ab_run_ += a_2_ * b_2_;
-			aa_run_ += a_2_ * a_2_;
-			bb_run_ += b_2_ * b_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
+					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
+					ab_run_ += a_2_ * b_2_;
+					aa_run_ += a_2_ * a_2_;
+					bb_run_ += b_2_ * b_2_;
+				}
+			}
 		}
 		ab_thread_ += ab_run_;
 		aa_thread_ += aa_run_;
@@ -1062,8 +1123,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		ab_ += ab_parts_[s_];
 		aa_ += aa_parts_[s_];
 		bb_ += bb_parts_[s_];
@@ -1079,11 +1139,20 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cosine_similarity_
 	const bool t_3_ = bb_ < 1e-12f;
 	const float d_bb_ = t_3_ ? 0.0f : -(0.5f * (d_y_2_ * (ab_ * aa_rsqrt_)) * (bb_rsqrt_ * bb_rsqrt_ * bb_rsqrt_));
 	const float t_4_ = 2.0f * d_bb_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-		const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-		d_a_[at_ + d_] = kg_to_bf16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
-		d_b_[at_ + d_] = kg_to_bf16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
+					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
+					d_a_[at_ + d_] = kg_to_bf16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_] = kg_to_bf16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+				}
+			}
+		}
 	}
 }
 

@@ -139,23 +139,31 @@ struct kg_dd4f7221_l2_normalize_f32_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
-	__shared__ float sumsq_parts_[4];
+	__shared__ float sumsq_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			sumsq_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 	}
@@ -165,15 +173,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_f32(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		y_[at_ + d_] = x_2_ * rnorm_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					y_[at_ + d_] = x_2_ * rnorm_;
+				}
+			}
+		}
 	}
 }
 
@@ -281,23 +297,31 @@ struct kg_dd4f7221_l2_normalize_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	__shared__ float sumsq_parts_[4];
+	__shared__ float sumsq_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_f16(x_[at_ + d_]);
-			sumsq_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 	}
@@ -307,15 +331,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_f16(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_f16(x_[at_ + d_]);
-		y_[at_ + d_] = kg_to_f16(x_2_ * rnorm_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					y_[at_ + d_] = kg_to_f16(x_2_ * rnorm_);
+				}
+			}
+		}
 	}
 }
 
@@ -423,23 +455,31 @@ struct kg_dd4f7221_l2_normalize_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	__shared__ float sumsq_parts_[4];
+	__shared__ float sumsq_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			sumsq_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					sumsq_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 	}
@@ -449,15 +489,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_bf16(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		y_[at_ + d_] = kg_to_bf16(x_2_ * rnorm_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					y_[at_ + d_] = kg_to_bf16(x_2_ * rnorm_);
+				}
+			}
+		}
 	}
 }
 
@@ -565,29 +613,37 @@ struct kg_dd4f7221_l2_normalize_grad_f32_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ d_y_ = (const float *)buf[1];
 	float *__restrict__ d_x_ = (float *)buf[2];
-	__shared__ float sumsq_parts_[4];
-	__shared__ float d_rnorm_parts_[4];
+	__shared__ float sumsq_parts_[8];
+	__shared__ float d_rnorm_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			sumsq_run_ += x_2_ * x_2_;
-			const float d_y_2_ = d_y_[at_ + d_];
-			d_rnorm_run_ += d_y_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					sumsq_run_ += x_2_ * x_2_;
+					const float d_y_2_ = d_y_[at_ + d_];
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 		d_rnorm_thread_ += d_rnorm_run_;
@@ -601,8 +657,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 		d_rnorm_ += d_rnorm_parts_[s_];
 	}
@@ -611,10 +666,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = d_y_[at_ + d_];
-		const float x_2_ = x_[at_ + d_];
-		d_x_[at_ + d_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					const float x_2_ = x_[at_ + d_];
+					d_x_[at_ + d_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				}
+			}
+		}
 	}
 }
 
@@ -745,29 +809,37 @@ struct kg_dd4f7221_l2_normalize_grad_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	__shared__ float sumsq_parts_[4];
-	__shared__ float d_rnorm_parts_[4];
+	__shared__ float sumsq_parts_[8];
+	__shared__ float d_rnorm_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_f16(x_[at_ + d_]);
-			sumsq_run_ += x_2_ * x_2_;
-			const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-			d_rnorm_run_ += d_y_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					sumsq_run_ += x_2_ * x_2_;
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 		d_rnorm_thread_ += d_rnorm_run_;
@@ -781,8 +853,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 		d_rnorm_ += d_rnorm_parts_[s_];
 	}
@@ -791,10 +862,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-		const float x_2_ = kg_from_f16(x_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_f16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_f16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+				}
+			}
+		}
 	}
 }
 
@@ -925,29 +1005,37 @@ struct kg_dd4f7221_l2_normalize_grad_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	__shared__ float sumsq_parts_[4];
-	__shared__ float d_rnorm_parts_[4];
+	__shared__ float sumsq_parts_[8];
+	__shared__ float d_rnorm_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float sumsq_thread_ = 0.0f;
 	float d_rnorm_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float sumsq_run_ = 0.0f;
 		float d_rnorm_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			sumsq_run_ += x_2_ * x_2_;
-			const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-			d_rnorm_run_ += d_y_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					sumsq_run_ += x_2_ * x_2_;
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					d_rnorm_run_ += d_y_2_ * x_2_;
+				}
+			}
 		}
 		sumsq_thread_ += sumsq_run_;
 		d_rnorm_thread_ += d_rnorm_run_;
@@ -961,8 +1049,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		sumsq_ += sumsq_parts_[s_];
 		d_rnorm_ += d_rnorm_parts_[s_];
 	}
@@ -971,10 +1058,19 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_l2_normalize_grad_
 	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+				}
+			}
+		}
 	}
 }
 

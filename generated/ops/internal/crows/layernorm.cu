@@ -146,7 +146,7 @@ struct kg_dd4f7221_layernorm_f32_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ gamma_ = (const float *)buf[1];
@@ -154,21 +154,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f32(
 	float *__restrict__ y_ = (float *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float var_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = x_[at_ + d_] - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_ = x_[at_ + d_] - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -178,20 +186,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f32(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = x_[at_ + d_] - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = x_[at_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -201,16 +214,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f32(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = x_[at_ + d_] - first_;
-		const float t_3_ = t_2_ - rest_;
-		y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = x_[at_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_;
+					y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -393,7 +414,7 @@ struct kg_dd4f7221_layernorm_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -401,21 +422,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float var_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = kg_from_f16(x_[at_ + d_]) - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_ = kg_from_f16(x_[at_ + d_]) - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -425,20 +454,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f16(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_f16(x_[at_ + d_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_f16(x_[at_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -448,16 +482,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_f16(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_f16(x_[at_ + d_]) - first_;
-		const float t_3_ = t_2_ - rest_;
-		y_[at_ + d_] = kg_to_f16(t_3_ * rstd_2_ * kg_from_f16(gamma_[d_]) + kg_from_f16(beta_[d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_f16(x_[at_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					y_[at_ + d_] = kg_to_f16(t_3_ * rstd_2_ * kg_from_f16(gamma_[d_]) + kg_from_f16(beta_[d_]));
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -640,7 +682,7 @@ struct kg_dd4f7221_layernorm_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -648,21 +690,29 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float var_sum_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float rest_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
-			rest_sum_run_ += t_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
+					rest_sum_run_ += t_;
+				}
+			}
 		}
 		rest_sum_thread_ += rest_sum_run_;
 	}
@@ -672,20 +722,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_bf16(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		rest_sum_ += rest_sum_parts_[s_];
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
-			const float t_3_ = t_2_ - rest_;
-			var_sum_run_ += t_3_ * t_3_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					var_sum_run_ += t_3_ * t_3_;
+				}
+			}
 		}
 		var_sum_thread_ += var_sum_run_;
 	}
@@ -695,16 +750,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_bf16(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		var_sum_ += var_sum_parts_[s_];
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
-		const float t_3_ = t_2_ - rest_;
-		y_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_;
+					y_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -886,7 +949,7 @@ struct kg_dd4f7221_layernorm_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ d_y_ = (const float *)buf[1];
@@ -895,19 +958,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f32
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	float *__restrict__ d_x_ = (float *)buf[6];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float d_rest_part_parts_[4];
-	__shared__ float d_rstd_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
-		d_beta_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+					d_beta_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
@@ -916,16 +990,22 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f32
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		const float first_ = t_ ? x_[at_2_] : 0.0f;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float t_3_ = x_[at_2_ + d_] - first_;
-				rest_sum_run_ += t_3_;
-				const float d_y_2_ = d_y_[at_2_ + d_];
-				const float t_4_ = d_y_2_ * gamma_[d_];
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float t_3_ = x_[at_2_ + d_] - first_;
+						rest_sum_run_ += t_3_;
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_4_ = d_y_2_ * gamma_[d_];
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			rest_sum_thread_ += rest_sum_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -939,22 +1019,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f32
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			rest_sum_ += rest_sum_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = d_y_[at_2_ + d_];
-				const float t_3_ = d_y_2_ * gamma_[d_];
-				const float t_4_ = x_[at_2_ + d_] - first_;
-				const float t_5_ = t_4_ - rest_;
-				d_rstd_run_ += t_3_ * t_5_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_3_ = d_y_2_ * gamma_[d_];
+						const float t_4_ = x_[at_2_ + d_] - first_;
+						const float t_5_ = t_4_ - rest_;
+						d_rstd_run_ += t_3_ * t_5_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -964,8 +1049,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f32
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
@@ -973,14 +1057,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f32
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = d_y_[at_2_ + d_];
-			const float t_5_ = d_y_2_ * gamma_[d_];
-			const float t_6_ = x_[at_2_ + d_] - first_;
-			const float t_7_ = t_6_ - rest_;
-			d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_5_ = d_y_2_ * gamma_[d_];
+						const float t_6_ = x_[at_2_ + d_] - first_;
+						const float t_7_ = t_6_ - rest_;
+						d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+				}
+			}
 		}
 	}
 }
@@ -1032,10 +1125,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 					d_beta_reduced_block_[at_ + d_] = 0.0f;
 				}
@@ -1287,7 +1380,7 @@ struct kg_dd4f7221_layernorm_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1296,19 +1389,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f16
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float d_rest_part_parts_[4];
-	__shared__ float d_rstd_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
-		d_beta_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+					d_beta_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
@@ -1317,16 +1421,22 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f16
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float t_3_ = kg_from_f16(x_[at_2_ + d_]) - first_;
-				rest_sum_run_ += t_3_;
-				const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
-				const float t_4_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float t_3_ = kg_from_f16(x_[at_2_ + d_]) - first_;
+						rest_sum_run_ += t_3_;
+						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
+						const float t_4_ = d_y_2_ * kg_from_f16(gamma_[d_]);
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			rest_sum_thread_ += rest_sum_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -1340,22 +1450,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f16
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			rest_sum_ += rest_sum_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
-				const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-				const float t_4_ = kg_from_f16(x_[at_2_ + d_]) - first_;
-				const float t_5_ = t_4_ - rest_;
-				d_rstd_run_ += t_3_ * t_5_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
+						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
+						const float t_4_ = kg_from_f16(x_[at_2_ + d_]) - first_;
+						const float t_5_ = t_4_ - rest_;
+						d_rstd_run_ += t_3_ * t_5_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -1365,8 +1480,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f16
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
@@ -1374,14 +1488,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f16
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
-			const float t_5_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-			const float t_6_ = kg_from_f16(x_[at_2_ + d_]) - first_;
-			const float t_7_ = t_6_ - rest_;
-			d_x_[at_2_ + d_] = kg_to_f16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
+						const float t_5_ = d_y_2_ * kg_from_f16(gamma_[d_]);
+						const float t_6_ = kg_from_f16(x_[at_2_ + d_]) - first_;
+						const float t_7_ = t_6_ - rest_;
+						d_x_[at_2_ + d_] = kg_to_f16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+				}
+			}
 		}
 	}
 }
@@ -1433,10 +1556,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 					d_beta_reduced_block_[at_ + d_] = 0.0f;
 				}
@@ -1688,7 +1811,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1697,19 +1820,30 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_bf1
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[4];
-	__shared__ float d_rest_part_parts_[4];
-	__shared__ float d_rstd_parts_[4];
+	__shared__ float rest_sum_parts_[8];
+	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
-		d_beta_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+					d_beta_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
@@ -1718,16 +1852,22 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_bf1
 		float d_rest_part_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float t_3_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-				rest_sum_run_ += t_3_;
-				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-				const float t_4_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-				d_rest_part_run_ += t_4_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float t_3_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+						rest_sum_run_ += t_3_;
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_4_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						d_rest_part_run_ += t_4_;
+					}
+				}
 			}
 			rest_sum_thread_ += rest_sum_run_;
 			d_rest_part_thread_ += d_rest_part_run_;
@@ -1741,22 +1881,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_bf1
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			rest_sum_ += rest_sum_parts_[s_];
 			d_rest_part_ += d_rest_part_parts_[s_];
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-				const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-				const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-				const float t_5_ = t_4_ - rest_;
-				d_rstd_run_ += t_3_ * t_5_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+						const float t_5_ = t_4_ - rest_;
+						d_rstd_run_ += t_3_ * t_5_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -1766,8 +1911,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_bf1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
@@ -1775,14 +1919,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_bf1
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-			const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-			const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-			const float t_7_ = t_6_ - rest_;
-			d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-			d_beta_reduced_block_[at_ + d_] += d_y_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
+						const float t_7_ = t_6_ - rest_;
+						d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+					}
+				}
+			}
 		}
 	}
 }
@@ -1834,10 +1987,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 					d_beta_reduced_block_[at_ + d_] = 0.0f;
 				}

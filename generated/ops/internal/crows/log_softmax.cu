@@ -152,23 +152,34 @@ struct kg_dd4f7221_log_softmax_f32_args {
 	int wanted_total_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
 	float *__restrict__ top_ = (float *)buf[2];
 	float *__restrict__ total_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -176,20 +187,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_f32(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			const float t_ = x_2_ - base_;
-			const float e_ = expf(t_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float t_ = x_2_ - base_;
+					const float e_ = expf(t_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -199,15 +215,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_f32(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		const float t_ = x_2_ - base_;
-		y_[at_ + d_] = t_ - logtotal_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float t_ = x_2_ - base_;
+					y_[at_ + d_] = t_ - logtotal_;
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		if (args->wanted_top_ != 0) {
@@ -375,23 +399,34 @@ struct kg_dd4f7221_log_softmax_f16_args {
 	int wanted_total_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	float *__restrict__ top_ = (float *)buf[2];
 	float *__restrict__ total_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_f16(x_[at_ + d_]);
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -399,20 +434,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_f16(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_f16(x_[at_ + d_]);
-			const float t_ = x_2_ - base_;
-			const float e_ = expf(t_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_;
+					const float e_ = expf(t_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -422,15 +462,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_f16(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_f16(x_[at_ + d_]);
-		const float t_ = x_2_ - base_;
-		y_[at_ + d_] = kg_to_f16(t_ - logtotal_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_;
+					y_[at_ + d_] = kg_to_f16(t_ - logtotal_);
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		if (args->wanted_top_ != 0) {
@@ -598,23 +646,34 @@ struct kg_dd4f7221_log_softmax_bf16_args {
 	int wanted_total_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
 	float *__restrict__ top_ = (float *)buf[2];
 	float *__restrict__ total_ = (float *)buf[3];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -622,20 +681,25 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_bf16(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_2_ = kg_max(top_2_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			const float t_ = x_2_ - base_;
-			const float e_ = expf(t_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_;
+					const float e_ = expf(t_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -645,15 +709,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_bf16(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_2_ += total_parts_[s_];
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		const float t_ = x_2_ - base_;
-		y_[at_ + d_] = kg_to_bf16(t_ - logtotal_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_;
+					y_[at_ + d_] = kg_to_bf16(t_ - logtotal_);
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		if (args->wanted_top_ != 0) {
@@ -819,26 +891,34 @@ struct kg_dd4f7221_log_softmax_grad_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ x_ = (const float *)buf[1];
 	const float *__restrict__ top_ = (const float *)buf[2];
 	const float *__restrict__ total_ = (const float *)buf[3];
 	float *__restrict__ d_x_ = (float *)buf[4];
-	__shared__ float d_logtotal_part_parts_[4];
+	__shared__ float d_logtotal_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = d_y_[at_ + d_];
-			d_logtotal_part_run_ += d_y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
@@ -848,8 +928,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
@@ -857,9 +936,18 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = d_y_[at_ + d_];
-		d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * expf(x_[at_ + d_] - base_ - logtotal_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					d_x_[at_ + d_] = d_y_2_ + d_logtotal_ * expf(x_[at_ + d_] - base_ - logtotal_);
+				}
+			}
+		}
 	}
 }
 
@@ -974,26 +1062,34 @@ struct kg_dd4f7221_log_softmax_grad_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	const float *__restrict__ top_ = (const float *)buf[2];
 	const float *__restrict__ total_ = (const float *)buf[3];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[4];
-	__shared__ float d_logtotal_part_parts_[4];
+	__shared__ float d_logtotal_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-			d_logtotal_part_run_ += d_y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
@@ -1003,8 +1099,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
@@ -1012,9 +1107,18 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_f
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_f16(d_y_2_ + d_logtotal_ * expf(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_f16(d_y_2_ + d_logtotal_ * expf(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_));
+				}
+			}
+		}
 	}
 }
 
@@ -1129,26 +1233,34 @@ struct kg_dd4f7221_log_softmax_grad_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	const float *__restrict__ top_ = (const float *)buf[2];
 	const float *__restrict__ total_ = (const float *)buf[3];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[4];
-	__shared__ float d_logtotal_part_parts_[4];
+	__shared__ float d_logtotal_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_logtotal_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-			d_logtotal_part_run_ += d_y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					d_logtotal_part_run_ += d_y_2_;
+				}
+			}
 		}
 		d_logtotal_part_thread_ += d_logtotal_part_run_;
 	}
@@ -1158,8 +1270,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_b
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_logtotal_part_ += d_logtotal_part_parts_[s_];
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
@@ -1167,9 +1278,18 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_log_softmax_grad_b
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * expf(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * expf(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+				}
+			}
+		}
 	}
 }
 

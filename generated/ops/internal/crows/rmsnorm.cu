@@ -143,25 +143,33 @@ struct kg_dd4f7221_rmsnorm_f32_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ gamma_ = (const float *)buf[1];
 	float *__restrict__ y_ = (float *)buf[2];
 	float *__restrict__ rstd_ = (float *)buf[3];
-	__shared__ float meansq_sum_parts_[4];
+	__shared__ float meansq_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			meansq_sum_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
@@ -171,15 +179,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_f32(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					y_[at_ + d_] = x_2_ * rstd_2_ * gamma_[d_];
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -300,25 +316,33 @@ struct kg_dd4f7221_rmsnorm_f16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
 	float *__restrict__ rstd_ = (float *)buf[3];
-	__shared__ float meansq_sum_parts_[4];
+	__shared__ float meansq_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_f16(x_[at_ + d_]);
-			meansq_sum_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
@@ -328,15 +352,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_f16(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_f16(x_[at_ + d_]);
-		y_[at_ + d_] = kg_to_f16(x_2_ * rstd_2_ * kg_from_f16(gamma_[d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					y_[at_ + d_] = kg_to_f16(x_2_ * rstd_2_ * kg_from_f16(gamma_[d_]));
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -457,25 +489,33 @@ struct kg_dd4f7221_rmsnorm_bf16_args {
 	int pad;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
 	float *__restrict__ rstd_ = (float *)buf[3];
-	__shared__ float meansq_sum_parts_[4];
+	__shared__ float meansq_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float meansq_sum_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float meansq_sum_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			meansq_sum_run_ += x_2_ * x_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					meansq_sum_run_ += x_2_ * x_2_;
+				}
+			}
 		}
 		meansq_sum_thread_ += meansq_sum_run_;
 	}
@@ -485,15 +525,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_bf16(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		meansq_sum_ += meansq_sum_parts_[s_];
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					y_[at_ + d_] = kg_to_bf16(x_2_ * rstd_2_ * kg_from_bf16(gamma_[d_]));
+				}
+			}
+		}
 	}
 	if (thread_ == 0) {
 		rstd_[r_] = rstd_2_;
@@ -613,7 +661,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ gamma_ = (const float *)buf[1];
@@ -621,29 +669,46 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f32_1
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_x_ = (float *)buf[5];
-	__shared__ float d_rstd_parts_[4];
+	__shared__ float d_rstd_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = d_y_[at_2_ + d_];
-				const float t_2_ = d_y_2_ * gamma_[d_];
-				const float x_2_ = x_[at_2_ + d_];
-				d_rstd_run_ += t_2_ * x_2_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_2_ = d_y_2_ * gamma_[d_];
+						const float x_2_ = x_[at_2_ + d_];
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -653,19 +718,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f32_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = d_y_[at_2_ + d_];
-			const float t_3_ = d_y_2_ * gamma_[d_];
-			const float x_2_ = x_[at_2_ + d_];
-			d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float t_3_ = d_y_2_ * gamma_[d_];
+						const float x_2_ = x_[at_2_ + d_];
+						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+				}
+			}
 		}
 		__syncthreads();
 	}
@@ -710,10 +783,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 				}
 			}
@@ -880,7 +953,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -888,29 +961,46 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f16_1
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[5];
-	__shared__ float d_rstd_parts_[4];
+	__shared__ float d_rstd_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
-				const float t_2_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-				const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
-				d_rstd_run_ += t_2_ * x_2_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
+						const float t_2_ = d_y_2_ * kg_from_f16(gamma_[d_]);
+						const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -920,19 +1010,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f16_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
-			const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-			const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
-			d_x_[at_2_ + d_] = kg_to_f16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
+						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
+						const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
+						d_x_[at_2_ + d_] = kg_to_f16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+				}
+			}
 		}
 		__syncthreads();
 	}
@@ -977,10 +1075,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 				}
 			}
@@ -1147,7 +1245,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -1155,29 +1253,46 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_bf16_
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[5];
-	__shared__ float d_rstd_parts_[4];
+	__shared__ float d_rstd_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	const int from_ = int(blockIdx.x) * 16;
-	const int to_ = min(from_ + 16, size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
+	const int from_ = int(blockIdx.x) * 16;
+	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		d_gamma_reduced_block_[at_ + d_] = 0.0f;
+	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					d_gamma_reduced_block_[at_ + d_] = 0.0f;
+				}
+			}
+		}
 	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
-		for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-			const int end_ = min(block_ + 4096, size_D_);
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
-			for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-				const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-				const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-				const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-				d_rstd_run_ += t_2_ * x_2_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
+						d_rstd_run_ += t_2_ * x_2_;
+					}
+				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
 		}
@@ -1187,19 +1302,27 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_bf16_
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 4; ++s_) {
+		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 			d_rstd_ += d_rstd_parts_[s_];
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
-		for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-			const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-			const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-			const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-			d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
-			d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (d_ < size_D_) {
+						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
+						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
+						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+					}
+				}
+			}
 		}
 		__syncthreads();
 	}
@@ -1244,10 +1367,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
 					d_gamma_reduced_block_[at_ + d_] = 0.0f;
 				}
 			}

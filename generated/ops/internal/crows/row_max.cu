@@ -114,19 +114,30 @@ struct kg_dd4f7221_row_max_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_max_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
-	__shared__ float y_reduced_parts_[4];
+	__shared__ float y_reduced_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		y_reduced_thread_ = kg_max(y_reduced_thread_, x_[at_ + d_]);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					y_reduced_thread_ = kg_max(y_reduced_thread_, x_[at_ + d_]);
+				}
+			}
+		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -134,8 +145,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_f32(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {
@@ -207,19 +217,30 @@ struct kg_dd4f7221_row_max_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_max_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	__shared__ float y_reduced_parts_[4];
+	__shared__ float y_reduced_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		y_reduced_thread_ = kg_max(y_reduced_thread_, kg_from_f16(x_[at_ + d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					y_reduced_thread_ = kg_max(y_reduced_thread_, kg_from_f16(x_[at_ + d_]));
+				}
+			}
+		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -227,8 +248,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_f16(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {
@@ -300,19 +320,30 @@ struct kg_dd4f7221_row_max_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_max_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	__shared__ float y_reduced_parts_[4];
+	__shared__ float y_reduced_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		y_reduced_thread_ = kg_max(y_reduced_thread_, kg_from_bf16(x_[at_ + d_]));
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					y_reduced_thread_ = kg_max(y_reduced_thread_, kg_from_bf16(x_[at_ + d_]));
+				}
+			}
+		}
 	}
 	y_reduced_thread_ = kg_simd_max(y_reduced_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -320,8 +351,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_max_bf16(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
 	}
 	if (thread_ == 0) {

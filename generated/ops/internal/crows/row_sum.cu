@@ -129,22 +129,30 @@ struct kg_dd4f7221_row_sum_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_sum_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_sum_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
-	__shared__ float y_reduced_parts_[4];
+	__shared__ float y_reduced_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			y_reduced_run_ += x_[at_ + d_];
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					y_reduced_run_ += x_[at_ + d_];
+				}
+			}
 		}
 		y_reduced_thread_ += y_reduced_run_;
 	}
@@ -154,8 +162,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_sum_f32(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -229,22 +236,30 @@ struct kg_dd4f7221_row_sum_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_sum_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_sum_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	__shared__ float y_reduced_parts_[4];
+	__shared__ float y_reduced_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			y_reduced_run_ += kg_from_f16(x_[at_ + d_]);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					y_reduced_run_ += kg_from_f16(x_[at_ + d_]);
+				}
+			}
 		}
 		y_reduced_thread_ += y_reduced_run_;
 	}
@@ -254,8 +269,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_sum_f16(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -329,22 +343,30 @@ struct kg_dd4f7221_row_sum_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_sum_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_row_sum_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	__shared__ float y_reduced_parts_[4];
+	__shared__ float y_reduced_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float y_reduced_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float y_reduced_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			y_reduced_run_ += kg_from_bf16(x_[at_ + d_]);
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					y_reduced_run_ += kg_from_bf16(x_[at_ + d_]);
+				}
+			}
 		}
 		y_reduced_thread_ += y_reduced_run_;
 	}
@@ -354,8 +376,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_row_sum_bf16(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		y_reduced_ += y_reduced_parts_[s_];
 	}
 	if (thread_ == 0) {
@@ -438,24 +459,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_grad_f32(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = d_y_[r_];
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 8; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				d_x_[r_ * size_D_ + d_] = d_y_[r_];
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = d_y_[r_];
 		}
 	}
 }
@@ -513,24 +530,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_grad_f16(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]));
 		}
 	}
 }
@@ -588,24 +601,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_grad_bf16(
 	const int size_R_ = int(args->size_R_);
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
-	const int first_ = from_ + int(threadIdx.x);
+	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= n_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
+			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
 			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]));
 		}
 	} else {
-		#pragma unroll
-		for (int i_ = 0; i_ < 16; ++i_) {
-			const int at_ = first_ + i_ * 256;
-			if (at_ < n_) {
-				const int d_ = at_ % size_D_;
-				const int r_ = at_ / size_D_;
-				d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]));
-			}
+		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
+			const int d_ = at_ % size_D_;
+			const int r_ = at_ / size_D_;
+			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]));
 		}
 	}
 }

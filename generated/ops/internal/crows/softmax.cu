@@ -152,21 +152,32 @@ struct kg_dd4f7221_softmax_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ y_ = (float *)buf[1];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -174,19 +185,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_f32(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = x_[at_ + d_];
-			const float e_ = expf(x_2_ - base_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float e_ = expf(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -196,15 +212,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_f32(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 	}
 	const bool t_ = total_ == 0.0f;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = x_[at_ + d_];
-		const float e_ = expf(x_2_ - base_);
-		y_[at_ + d_] = t_ ? 0.0f : e_ / total_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float e_ = expf(x_2_ - base_);
+					y_[at_ + d_] = t_ ? 0.0f : e_ / total_;
+				}
+			}
+		}
 	}
 }
 
@@ -349,21 +373,32 @@ struct kg_dd4f7221_softmax_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_f16(x_[at_ + d_]);
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -371,19 +406,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_f16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_f16(x_[at_ + d_]);
-			const float e_ = expf(x_2_ - base_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					const float e_ = expf(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -393,15 +433,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_f16(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 	}
 	const bool t_ = total_ == 0.0f;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_f16(x_[at_ + d_]);
-		const float e_ = expf(x_2_ - base_);
-		y_[at_ + d_] = kg_to_f16(t_ ? 0.0f : e_ / total_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					const float e_ = expf(x_2_ - base_);
+					y_[at_ + d_] = kg_to_f16(t_ ? 0.0f : e_ / total_);
+				}
+			}
+		}
 	}
 }
 
@@ -546,21 +594,32 @@ struct kg_dd4f7221_softmax_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	__shared__ float top_parts_[4];
-	__shared__ float total_parts_[4];
+	__shared__ float top_parts_[8];
+	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		top_thread_ = kg_max(top_thread_, x_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					top_thread_ = kg_max(top_thread_, x_2_);
+				}
+			}
+		}
 	}
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -568,19 +627,24 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_bf16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		top_ = kg_max(top_, top_parts_[s_]);
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float total_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-			const float e_ = expf(x_2_ - base_);
-			total_run_ += e_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float e_ = expf(x_2_ - base_);
+					total_run_ += e_;
+				}
+			}
 		}
 		total_thread_ += total_run_;
 	}
@@ -590,15 +654,23 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_bf16(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		total_ += total_parts_[s_];
 	}
 	const bool t_ = total_ == 0.0f;
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-		const float e_ = expf(x_2_ - base_);
-		y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ / total_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float e_ = expf(x_2_ - base_);
+					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ / total_);
+				}
+			}
+		}
 	}
 }
 
@@ -743,25 +815,33 @@ struct kg_dd4f7221_softmax_grad_f32_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ y_ = (const float *)buf[1];
 	float *__restrict__ d_x_ = (float *)buf[2];
-	__shared__ float d_total_part_parts_[4];
+	__shared__ float d_total_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = d_y_[at_ + d_];
-			const float y_2_ = y_[at_ + d_];
-			d_total_part_run_ += d_y_2_ * y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					const float y_2_ = y_[at_ + d_];
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
 		}
 		d_total_part_thread_ += d_total_part_run_;
 	}
@@ -771,14 +851,22 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_f32(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_total_part_ += d_total_part_parts_[s_];
 	}
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = d_y_[at_ + d_];
-		const float y_2_ = y_[at_ + d_];
-		d_x_[at_ + d_] = (d_y_2_ - d_total_part_) * y_2_;
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = d_y_[at_ + d_];
+					const float y_2_ = y_[at_ + d_];
+					d_x_[at_ + d_] = (d_y_2_ - d_total_part_) * y_2_;
+				}
+			}
+		}
 	}
 }
 
@@ -890,25 +978,33 @@ struct kg_dd4f7221_softmax_grad_f16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	__shared__ float d_total_part_parts_[4];
+	__shared__ float d_total_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-			const float y_2_ = kg_from_f16(y_[at_ + d_]);
-			d_total_part_run_ += d_y_2_ * y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
+					const float y_2_ = kg_from_f16(y_[at_ + d_]);
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
 		}
 		d_total_part_thread_ += d_total_part_run_;
 	}
@@ -918,14 +1014,22 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_f16(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_total_part_ += d_total_part_parts_[s_];
 	}
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-		const float y_2_ = kg_from_f16(y_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_f16((d_y_2_ - d_total_part_) * y_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
+					const float y_2_ = kg_from_f16(y_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_f16((d_y_2_ - d_total_part_) * y_2_);
+				}
+			}
+		}
 	}
 }
 
@@ -1037,25 +1141,33 @@ struct kg_dd4f7221_softmax_grad_bf16_args {
 	long long size_D_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	__shared__ float d_total_part_parts_[4];
+	__shared__ float d_total_part_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
+	const int threads_ = int(blockDim.x);
+	const int slab_ = threads_ * 16;
 	float d_total_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int block_ = 0; block_ < size_D_; block_ += 4096) {
-		const int end_ = min(block_ + 4096, size_D_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_total_part_run_ = 0.0f;
-		for (int d_ = block_ + thread_; d_ < end_; d_ += 128) {
-			const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-			const float y_2_ = kg_from_bf16(y_[at_ + d_]);
-			d_total_part_run_ += d_y_2_ * y_2_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
+					d_total_part_run_ += d_y_2_ * y_2_;
+				}
+			}
 		}
 		d_total_part_thread_ += d_total_part_run_;
 	}
@@ -1065,14 +1177,22 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_softmax_grad_bf16(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
+	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
 		d_total_part_ += d_total_part_parts_[s_];
 	}
-	for (int d_ = thread_; d_ < size_D_; d_ += 128) {
-		const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-		const float y_2_ = kg_from_bf16(y_[at_ + d_]);
-		d_x_[at_ + d_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
+	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
+					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
+					d_x_[at_ + d_] = kg_to_bf16((d_y_2_ - d_total_part_) * y_2_);
+				}
+			}
+		}
 	}
 }
 
