@@ -188,7 +188,7 @@ func (s *slab) newBuffer() *buffer {
 
 func (s *slab) freeBuffer(b *buffer) {
 	if b.block == nil { // what is for memory that others may use was never set
-		b.bytes, b.slotRun = 0, 0
+		b.bytes, b.slotRun, b.user, b.writer = 0, 0, 0, nil
 	} else {
 		*b = buffer{log: b.log[:0], updaters: b.updaters[:0]}
 	}

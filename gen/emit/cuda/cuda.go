@@ -82,6 +82,8 @@ var dialect = &gpu.Dialect{
 		expr.FnSigmoid: "kg_sigmoid", expr.FnRsqrt: "kg_rsqrt", expr.FnSign: "kg_sign",
 		expr.FnPhilox: "kg_philox", expr.FnUniform: "kg_uniform",
 	},
+	Rough:    map[expr.Fn]string{expr.FnExp: "__expf", expr.FnSigmoid: "kg_rough_sigmoid"},
+	RoughDiv: "kg_rough_div",
 	Head:     entry,
 	Prelude:  prelude,
 	Preamble: preamble,

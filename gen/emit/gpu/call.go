@@ -18,6 +18,9 @@ func (p *Printer) call(e *ir.Call) string {
 		}
 		return p.apply(name, e.Args...)
 	}
+	if name, ok := p.Rough[e.Fn]; ok && p.rough {
+		return p.convertTo(name, p.expr(e.Args[0]))
+	}
 	if name, ok := p.Ours[e.Fn]; ok {
 		return p.helper(name, e.Args...)
 	}

@@ -22,3 +22,8 @@ __device__ bool isnan(float); __device__ bool isinf(float); __device__ int abs(i
 __device__ unsigned min(unsigned, unsigned);
 __device__ float __shfl_up_sync(unsigned, float, unsigned); __device__ float __shfl_xor_sync(unsigned, float, int); __device__ int __shfl_xor_sync(unsigned, int, int); __device__ unsigned __shfl_xor_sync(unsigned, unsigned, int);
 __device__ unsigned atomicCAS(unsigned*, unsigned, unsigned); __device__ unsigned atomicExch(unsigned*, unsigned);
+struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
+struct __attribute__((aligned(16))) uint4 { unsigned x, y, z, w; };
+__device__ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+__device__ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+__device__ float __expf(float);

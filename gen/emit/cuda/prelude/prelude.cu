@@ -118,12 +118,24 @@ __device__ __forceinline__ unsigned long long kg_ulong_mod(unsigned long long x,
 
 // NaN if either side is NaN, which fmaxf does not give.
 __device__ __forceinline__ float kg_max(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x > y || isnan(x) ? x : y;
+#endif
 }
 
 // NaN if either side is NaN, which fminf does not give.
 __device__ __forceinline__ float kg_min(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x < y || isnan(x) ? x : y;
+#endif
 }
 
 // Whether x takes the place of best in a search for the greatest value: the
@@ -203,6 +215,19 @@ __device__ __forceinline__ int kg_sign(int x) {
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+}
+
+// 1/(1+exp(-x)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+	const float e = __expf(-fabsf(x));
+	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+}
+
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
 }
 
 // 1/sqrt(x).
@@ -307,7 +332,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.

@@ -50,6 +50,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -113,7 +120,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -221,13 +234,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f16(
 			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
-			y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) / kg_from_f16(b_[s_]));
+			y_[p_ * size_S_ + s_] = kg_to_f16(kg_rough_div(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	} else {
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
-			y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) / kg_from_f16(b_[s_]));
+			y_[p_ * size_S_ + s_] = kg_to_f16(kg_rough_div(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	}
 }
@@ -264,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				y_out_[v_] = a_2_ / b_2_;
+				y_out_[v_] = kg_rough_div(a_2_, b_2_);
 			}
 			kg_store_f16x8(y_ + at_2_ + s_, y_out_);
 		}
@@ -272,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_f16_wide(
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
-			y_[p_ * size_S_ + s_] = kg_to_f16(kg_from_f16(a_[p_ * size_S_ + s_]) / kg_from_f16(b_[s_]));
+			y_[p_ * size_S_ + s_] = kg_to_f16(kg_rough_div(kg_from_f16(a_[p_ * size_S_ + s_]), kg_from_f16(b_[s_])));
 		}
 	}
 }
@@ -299,13 +312,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_bf16(
 			const int at_ = from_ + (i_ * 256 + thread_);
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
-			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_rough_div(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	} else {
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
-			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_rough_div(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	}
 }
@@ -342,7 +355,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				y_out_[v_] = a_2_ / b_2_;
+				y_out_[v_] = kg_rough_div(a_2_, b_2_);
 			}
 			kg_store_bf16x8(y_ + at_2_ + s_, y_out_);
 		}
@@ -350,7 +363,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_bf16_wide(
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const int s_ = at_ % size_S_;
 			const int p_ = at_ / size_S_;
-			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_from_bf16(a_[p_ * size_S_ + s_]) / kg_from_bf16(b_[s_]));
+			y_[p_ * size_S_ + s_] = kg_to_bf16(kg_rough_div(kg_from_bf16(a_[p_ * size_S_ + s_]), kg_from_bf16(b_[s_])));
 		}
 	}
 }
@@ -705,7 +718,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_div_grad_f16_2(
 	}
 	if (thread_ < columns_) {
 		const float b_2_ = kg_from_f16(b_[s_]);
-		d_b_[s_] = kg_to_f16(-(d_b_part_ / b_2_ / b_2_));
+		d_b_[s_] = kg_to_f16(-kg_rough_div(kg_rough_div(d_b_part_, b_2_), b_2_));
 	}
 }
 
@@ -882,6 +895,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_div_grad_bf16_2(
 	}
 	if (thread_ < columns_) {
 		const float b_2_ = kg_from_bf16(b_[s_]);
-		d_b_[s_] = kg_to_bf16(-(d_b_part_ / b_2_ / b_2_));
+		d_b_[s_] = kg_to_bf16(-kg_rough_div(kg_rough_div(d_b_part_, b_2_), b_2_));
 	}
 }

@@ -55,6 +55,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // The first word of Philox4x32-10 (Salmon et al., Parallel Random Numbers: As
 // Easy as 1, 2, 3, 2011).
 __device__ __forceinline__ unsigned kg_philox(unsigned long long seed, unsigned long long counter) {
@@ -142,7 +149,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -242,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16(
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
-		const float t_2_ = 1.0f / (1.0f - t_);
+		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = from_ + (i_ * 256 + thread_);
@@ -250,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16(
 		}
 	} else {
 		const float t_ = args->p_;
-		const float t_2_ = 1.0f / (1.0f - t_);
+		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
 		}
@@ -277,7 +290,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16_wide(
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
-		const float t_2_ = 1.0f / (1.0f - t_);
+		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int p_2_ = from_ + (i_ * 256 + thread_) * 8;
@@ -291,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16_wide(
 		}
 	} else {
 		const float t_ = args->p_;
-		const float t_2_ = 1.0f / (1.0f - t_);
+		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_f16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_f16(x_[p_2_]) * t_2_);
 		}
@@ -316,7 +329,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16(
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
-		const float t_2_ = 1.0f / (1.0f - t_);
+		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_2_ = from_ + (i_ * 256 + thread_);
@@ -324,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16(
 		}
 	} else {
 		const float t_ = args->p_;
-		const float t_2_ = 1.0f / (1.0f - t_);
+		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}
@@ -351,7 +364,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16_wide(
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
 		const float t_ = args->p_;
-		const float t_2_ = 1.0f / (1.0f - t_);
+		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int p_2_ = from_ + (i_ * 256 + thread_) * 8;
@@ -365,7 +378,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16_wide(
 		}
 	} else {
 		const float t_ = args->p_;
-		const float t_2_ = 1.0f / (1.0f - t_);
+		const float t_2_ = kg_rough_div(1.0f, 1.0f - t_);
 		for (int p_2_ = from_ + thread_; p_2_ < size_P_; p_2_ += 256) {
 			y_[p_2_] = kg_to_bf16(kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : kg_from_bf16(x_[p_2_]) * t_2_);
 		}

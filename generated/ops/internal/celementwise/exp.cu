@@ -108,7 +108,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -190,11 +196,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_f16(
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
-			y_[p_] = kg_to_f16(expf(kg_from_f16(x_[p_])));
+			y_[p_] = kg_to_f16(__expf(kg_from_f16(x_[p_])));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			y_[p_] = kg_to_f16(expf(kg_from_f16(x_[p_])));
+			y_[p_] = kg_to_f16(__expf(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -221,13 +227,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = expf(x_2_);
+				y_out_[v_] = __expf(x_2_);
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			y_[p_] = kg_to_f16(expf(kg_from_f16(x_[p_])));
+			y_[p_] = kg_to_f16(__expf(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -248,11 +254,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_bf16(
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
-			y_[p_] = kg_to_bf16(expf(kg_from_bf16(x_[p_])));
+			y_[p_] = kg_to_bf16(__expf(kg_from_bf16(x_[p_])));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			y_[p_] = kg_to_bf16(expf(kg_from_bf16(x_[p_])));
+			y_[p_] = kg_to_bf16(__expf(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -279,13 +285,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = expf(x_2_);
+				y_out_[v_] = __expf(x_2_);
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			y_[p_] = kg_to_bf16(expf(kg_from_bf16(x_[p_])));
+			y_[p_] = kg_to_bf16(__expf(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -370,11 +376,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_grad_f16(
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * expf(kg_from_f16(x_[p_])));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * __expf(kg_from_f16(x_[p_])));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * expf(kg_from_f16(x_[p_])));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * __expf(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -405,13 +411,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ * expf(x_2_);
+				d_x_out_[v_] = d_y_2_ * __expf(x_2_);
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * expf(kg_from_f16(x_[p_])));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * __expf(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -433,11 +439,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_grad_bf16(
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * expf(kg_from_bf16(x_[p_])));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * __expf(kg_from_bf16(x_[p_])));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * expf(kg_from_bf16(x_[p_])));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * __expf(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -468,13 +474,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_grad_bf16_wide
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ * expf(x_2_);
+				d_x_out_[v_] = d_y_2_ * __expf(x_2_);
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * expf(kg_from_bf16(x_[p_])));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * __expf(kg_from_bf16(x_[p_])));
 		}
 	}
 }

@@ -110,7 +110,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -394,14 +400,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f16(
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	}
 }
@@ -433,7 +439,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f16_
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float t_ = 0.70710677f * x_2_;
-				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
@@ -442,7 +448,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f16_
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	}
 }
@@ -467,14 +473,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_bf16
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	}
 }
@@ -506,7 +512,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_bf16
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float t_ = 0.70710677f * x_2_;
-				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
@@ -515,7 +521,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_bf16
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	}
 }

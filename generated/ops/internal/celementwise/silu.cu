@@ -59,6 +59,12 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
+// 1/(1+exp(-x)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+	const float e = __expf(-fabsf(x));
+	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -117,7 +123,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -203,12 +215,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
 		}
 	}
 }
@@ -235,14 +247,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_);
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
 		}
 	}
 }
@@ -264,12 +276,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_bf16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
 		}
 	}
 }
@@ -296,14 +308,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_);
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_));
+			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
 		}
 	}
 }
@@ -400,14 +412,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16(
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
 			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
 			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	}
@@ -439,7 +451,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16_wide
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
-				const float x_sigmoid_ = kg_sigmoid(x_2_);
+				const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
 				d_x_out_[v_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
@@ -448,7 +460,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16_wide
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
 			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	}
@@ -473,14 +485,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16(
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
 			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
 			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	}
@@ -512,7 +524,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16_wid
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
-				const float x_sigmoid_ = kg_sigmoid(x_2_);
+				const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
 				d_x_out_[v_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
@@ -521,7 +533,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16_wid
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(x_2_);
+			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
 			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
 		}
 	}

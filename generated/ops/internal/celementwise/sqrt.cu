@@ -50,6 +50,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -108,7 +115,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -375,12 +388,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_grad_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_sqrt_ = sqrtf(kg_from_f16(x_[p_]));
-			d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_f16(d_y_[p_]) / x_sqrt_);
+			d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : kg_rough_div(0.5f * kg_from_f16(d_y_[p_]), x_sqrt_));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_sqrt_ = sqrtf(kg_from_f16(x_[p_]));
-			d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_f16(d_y_[p_]) / x_sqrt_);
+			d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : kg_rough_div(0.5f * kg_from_f16(d_y_[p_]), x_sqrt_));
 		}
 	}
 }
@@ -412,14 +425,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_grad_f16_wide
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sqrt_ = sqrtf(x_2_);
-				d_x_out_[v_] = x_sqrt_ == 0.0f ? 0.0f : 0.5f * d_y_2_ / x_sqrt_;
+				d_x_out_[v_] = x_sqrt_ == 0.0f ? 0.0f : kg_rough_div(0.5f * d_y_2_, x_sqrt_);
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_sqrt_ = sqrtf(kg_from_f16(x_[p_]));
-			d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_f16(d_y_[p_]) / x_sqrt_);
+			d_x_[p_] = kg_to_f16(x_sqrt_ == 0.0f ? 0.0f : kg_rough_div(0.5f * kg_from_f16(d_y_[p_]), x_sqrt_));
 		}
 	}
 }
@@ -442,12 +455,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_grad_bf16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_sqrt_ = sqrtf(kg_from_bf16(x_[p_]));
-			d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_bf16(d_y_[p_]) / x_sqrt_);
+			d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : kg_rough_div(0.5f * kg_from_bf16(d_y_[p_]), x_sqrt_));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_sqrt_ = sqrtf(kg_from_bf16(x_[p_]));
-			d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_bf16(d_y_[p_]) / x_sqrt_);
+			d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : kg_rough_div(0.5f * kg_from_bf16(d_y_[p_]), x_sqrt_));
 		}
 	}
 }
@@ -479,14 +492,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sqrt_grad_bf16_wid
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sqrt_ = sqrtf(x_2_);
-				d_x_out_[v_] = x_sqrt_ == 0.0f ? 0.0f : 0.5f * d_y_2_ / x_sqrt_;
+				d_x_out_[v_] = x_sqrt_ == 0.0f ? 0.0f : kg_rough_div(0.5f * d_y_2_, x_sqrt_);
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_sqrt_ = sqrtf(kg_from_bf16(x_[p_]));
-			d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : 0.5f * kg_from_bf16(d_y_[p_]) / x_sqrt_);
+			d_x_[p_] = kg_to_bf16(x_sqrt_ == 0.0f ? 0.0f : kg_rough_div(0.5f * kg_from_bf16(d_y_[p_]), x_sqrt_));
 		}
 	}
 }

@@ -56,6 +56,12 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
+// 1/(1+exp(-x)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+	const float e = __expf(-fabsf(x));
+	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -114,7 +120,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -206,12 +218,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_f16(a_[p_]);
-			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_f16(a_[p_]);
-			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
 		}
 	}
 }
@@ -242,14 +254,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
+				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * b_2_;
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_f16(a_[p_]);
-			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
 		}
 	}
 }
@@ -272,12 +284,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
-			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
-			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	}
 }
@@ -308,14 +320,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
+				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * b_2_;
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
-			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
 		}
 	}
 }
@@ -446,7 +458,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
 			d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
@@ -458,7 +470,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
 			d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
@@ -501,7 +513,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16_wi
 				const bool t_ = a_2_ > 200.0f;
 				const float t_2_ = d_y_2_ * b_2_;
 				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_sigmoid(a_2_);
+				const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
 				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
 				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
 				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
@@ -516,7 +528,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16_wi
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
 			d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
@@ -548,7 +560,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
 			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
@@ -560,7 +572,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
 			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
@@ -603,7 +615,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16_w
 				const bool t_ = a_2_ > 200.0f;
 				const float t_2_ = d_y_2_ * b_2_;
 				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_sigmoid(a_2_);
+				const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
 				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
 				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
 				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
@@ -618,7 +630,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16_w
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
 			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));

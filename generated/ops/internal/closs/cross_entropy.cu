@@ -76,7 +76,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 
 // NaN if either side is NaN, which fmaxf does not give.
 __device__ __forceinline__ float kg_max(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x > y || isnan(x) ? x : y;
+#endif
 }
 
 // The sum over the warp, the same bits in each lane.
@@ -99,6 +105,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -159,7 +172,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -1059,7 +1078,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	} else {
 		const int at_ = args->ignore_index_;
@@ -1079,7 +1098,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }
@@ -1126,14 +1145,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const bool counted_ = target_value_ != at_;
 			const float d_loss_2_ = d_loss_[r_];
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-			const float t_5_ = d_average_ / t_3_;
+			const float t_5_ = kg_rough_div(d_average_, t_3_);
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1155,7 +1174,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }
@@ -1200,7 +1219,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	} else {
 		const int at_ = args->ignore_index_;
@@ -1220,7 +1239,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }
@@ -1267,14 +1286,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const bool counted_ = target_value_ != at_;
 			const float d_loss_2_ = d_loss_[r_];
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
-			const float t_5_ = d_average_ / t_3_;
+			const float t_5_ = kg_rough_div(d_average_, t_3_);
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1296,7 +1315,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_3_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }

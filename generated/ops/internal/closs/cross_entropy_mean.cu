@@ -74,7 +74,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 
 // NaN if either side is NaN, which fmaxf does not give.
 __device__ __forceinline__ float kg_max(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x > y || isnan(x) ? x : y;
+#endif
 }
 
 // The sum over the warp, the same bits in each lane.
@@ -97,6 +103,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -157,7 +170,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -1395,7 +1414,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
@@ -1412,16 +1431,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
 			const float d_hit_ = counted_ ? t_6_ : 0.0f;
 			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	} else {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
@@ -1436,10 +1455,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
 			const float d_hit_ = counted_ ? t_6_ : 0.0f;
 			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }
@@ -1472,7 +1491,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
@@ -1489,16 +1508,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			}
 			const bool counted_ = target_value_ != at_;
 			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-			const float t_7_ = d_average_ / t_5_;
+			const float t_7_ = kg_rough_div(d_average_, t_5_);
 			const float d_hit_ = counted_ ? t_6_ : 0.0f;
 			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1506,7 +1525,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
@@ -1521,10 +1540,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
 			const float d_hit_ = counted_ ? t_6_ : 0.0f;
 			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }
@@ -1555,7 +1574,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
@@ -1572,16 +1591,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
 			const float d_hit_ = counted_ ? t_6_ : 0.0f;
 			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	} else {
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
@@ -1596,10 +1615,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
 			const float d_hit_ = counted_ ? t_6_ : 0.0f;
 			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }
@@ -1632,7 +1651,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
@@ -1649,16 +1668,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			}
 			const bool counted_ = target_value_ != at_;
 			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
-			const float t_7_ = d_average_ / t_5_;
+			const float t_7_ = kg_rough_div(d_average_, t_5_);
 			const float d_hit_ = counted_ ? t_6_ : 0.0f;
 			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1666,7 +1685,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const int at_ = args->ignore_index_;
 		const float t_ = args->label_smoothing_;
 		const bool t_2_ = t_ > 0.0f;
-		const float t_3_ = d_loss_[0] / float(max(count_[0], 1));
+		const float t_3_ = kg_rough_div(d_loss_[0], float(max(count_[0], 1)));
 		const float t_4_ = -(t_3_ * t_);
 		const float t_5_ = float(max(size_V_, 1));
 		const float t_6_ = t_2_ ? -(t_3_ * (1.0f - t_)) : -t_3_;
@@ -1681,10 +1700,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_average_ = counted_ && t_2_ ? t_4_ : 0.0f;
 			const float d_hit_ = counted_ ? t_6_ : 0.0f;
 			const float d_logtotal_ = counted_ ? t_3_ : 0.0f;
-			const float d_total_ = counted_ ? d_logtotal_ / total_[r_] : 0.0f;
+			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(d_average_ / t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }

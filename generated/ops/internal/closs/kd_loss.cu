@@ -57,7 +57,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 
 // NaN if either side is NaN, which fmaxf does not give.
 __device__ __forceinline__ float kg_max(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x > y || isnan(x) ? x : y;
+#endif
 }
 
 // The sum over the warp, the same bits in each lane.
@@ -66,6 +72,13 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 		x += __shfl_xor_sync(0xffffffffu, x, mask);
 	}
 	return x;
+}
+
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
 }
 
 // 1/sqrt(x).
@@ -131,7 +144,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -1029,7 +1048,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_f16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+					d_student_[at_ + d_] = kg_to_f16(kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
 				}
 			}
 		}
@@ -1149,7 +1168,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				d_student_out_[v_] = kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
 			}
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1165,7 +1184,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_out_[v_] = kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
 				}
 				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 			}
@@ -1258,7 +1277,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+					d_student_[at_ + d_] = kg_to_bf16(kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
 				}
 			}
 		}
@@ -1378,7 +1397,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				d_student_out_[v_] = kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
 			}
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1394,7 +1413,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_out_[v_] = kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
 				}
 				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 			}

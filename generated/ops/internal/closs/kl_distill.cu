@@ -58,7 +58,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 
 // NaN if either side is NaN, which fmaxf does not give.
 __device__ __forceinline__ float kg_max(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x > y || isnan(x) ? x : y;
+#endif
 }
 
 // The sum over the warp, the same bits in each lane.
@@ -81,6 +87,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -141,7 +154,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -1585,9 +1604,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
+					const float t_2_ = kg_rough_div(kg_from_f16(student_[at_ + d_]), t_);
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_3_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
@@ -1619,12 +1638,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
-					const float student_exp_ = expf(t_2_ - s_base_);
+					const float t_2_ = kg_rough_div(kg_from_f16(student_[at_ + d_]), t_);
+					const float student_exp_ = __expf(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
-					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_3_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += expf(t_4_);
+					t_total_run_ += __expf(t_4_);
 				}
 			}
 		}
@@ -1655,10 +1674,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_3_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = expf(t_log_);
+					const float p_ = __expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -1676,7 +1695,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
-	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1684,14 +1703,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
+					const float t_4_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = expf(t_log_);
+					const float p_ = __expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					const float t_6_ = kg_from_f16(student_[at_ + d_]) / t_;
-					const float student_exp_ = expf(t_6_ - s_base_);
-					d_student_[at_ + d_] = kg_to_f16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+					const float t_6_ = kg_rough_div(kg_from_f16(student_[at_ + d_]), t_);
+					const float student_exp_ = __expf(t_6_ - s_base_);
+					d_student_[at_ + d_] = kg_to_f16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 				}
 			}
 		}
@@ -1749,9 +1768,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = kg_rough_div(student_2_, t_);
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
-				const float t_3_ = teacher_2_ / t_;
+				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
@@ -1767,9 +1786,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_2_ = student_2_ / t_;
+					const float t_2_ = kg_rough_div(student_2_, t_);
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
+					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
@@ -1800,12 +1819,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float student_exp_ = expf(t_2_ - s_base_);
+				const float t_2_ = kg_rough_div(student_2_, t_);
+				const float student_exp_ = __expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
+				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				const float t_4_ = t_3_ - t_base_;
-				t_total_thread_ += expf(t_4_);
+				t_total_thread_ += __expf(t_4_);
 				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
@@ -1823,12 +1842,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_2_ = student_2_ / t_;
-					const float student_exp_ = expf(t_2_ - s_base_);
+					const float t_2_ = kg_rough_div(student_2_, t_);
+					const float student_exp_ = __expf(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
-					const float t_3_ = teacher_2_ / t_;
+					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += expf(t_4_);
+					t_total_run_ += __expf(t_4_);
 				}
 			}
 		}
@@ -1858,10 +1877,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
+				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				const float t_4_ = t_3_ - t_base_;
 				const float t_log_ = t_4_ - t_2_;
-				const float p_ = expf(t_log_);
+				const float p_ = __expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
@@ -1878,10 +1897,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_3_ = teacher_2_ / t_;
+					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = expf(t_log_);
+					const float p_ = __expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -1899,7 +1918,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
-	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1909,7 +1928,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				const float p_ = kept_[i_ * 8 + v_];
 				const float student_exp_ = kept_2_[i_ * 8 + v_];
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				d_student_out_[v_] = kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_));
 			}
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1925,14 +1944,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_4_ = teacher_2_ / t_;
+					const float t_4_ = kg_rough_div(teacher_2_, t_);
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = expf(t_log_);
+					const float p_ = __expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					const float t_6_ = student_2_ / t_;
-					const float student_exp_ = expf(t_6_ - s_base_);
-					d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+					const float t_6_ = kg_rough_div(student_2_, t_);
+					const float student_exp_ = __expf(t_6_ - s_base_);
+					d_student_out_[v_] = kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_));
 				}
 				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 			}
@@ -1975,9 +1994,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float t_2_ = kg_rough_div(kg_from_bf16(student_[at_ + d_]), t_);
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_3_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
@@ -2009,12 +2028,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
-					const float student_exp_ = expf(t_2_ - s_base_);
+					const float t_2_ = kg_rough_div(kg_from_bf16(student_[at_ + d_]), t_);
+					const float student_exp_ = __expf(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
-					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_3_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += expf(t_4_);
+					t_total_run_ += __expf(t_4_);
 				}
 			}
 		}
@@ -2045,10 +2064,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_3_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = expf(t_log_);
+					const float p_ = __expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -2066,7 +2085,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
-	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -2074,14 +2093,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
+					const float t_4_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = expf(t_log_);
+					const float p_ = __expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					const float t_6_ = kg_from_bf16(student_[at_ + d_]) / t_;
-					const float student_exp_ = expf(t_6_ - s_base_);
-					d_student_[at_ + d_] = kg_to_bf16(d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_));
+					const float t_6_ = kg_rough_div(kg_from_bf16(student_[at_ + d_]), t_);
+					const float student_exp_ = __expf(t_6_ - s_base_);
+					d_student_[at_ + d_] = kg_to_bf16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 				}
 			}
 		}
@@ -2139,9 +2158,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
+				const float t_2_ = kg_rough_div(student_2_, t_);
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
-				const float t_3_ = teacher_2_ / t_;
+				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
@@ -2157,9 +2176,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_2_ = student_2_ / t_;
+					const float t_2_ = kg_rough_div(student_2_, t_);
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = teacher_2_ / t_;
+					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
@@ -2190,12 +2209,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = student_2_ / t_;
-				const float student_exp_ = expf(t_2_ - s_base_);
+				const float t_2_ = kg_rough_div(student_2_, t_);
+				const float student_exp_ = __expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = teacher_2_ / t_;
+				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				const float t_4_ = t_3_ - t_base_;
-				t_total_thread_ += expf(t_4_);
+				t_total_thread_ += __expf(t_4_);
 				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
@@ -2213,12 +2232,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_2_ = student_2_ / t_;
-					const float student_exp_ = expf(t_2_ - s_base_);
+					const float t_2_ = kg_rough_div(student_2_, t_);
+					const float student_exp_ = __expf(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
-					const float t_3_ = teacher_2_ / t_;
+					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += expf(t_4_);
+					t_total_run_ += __expf(t_4_);
 				}
 			}
 		}
@@ -2248,10 +2267,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = teacher_2_ / t_;
+				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				const float t_4_ = t_3_ - t_base_;
 				const float t_log_ = t_4_ - t_2_;
-				const float p_ = expf(t_log_);
+				const float p_ = __expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
@@ -2268,10 +2287,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_3_ = teacher_2_ / t_;
+					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = expf(t_log_);
+					const float p_ = __expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -2289,7 +2308,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 		d_s_total_part_ += d_s_total_part_parts_[s_];
 	}
 	const bool t_3_ = s_total_ == 0.0f;
-	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
+	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -2299,7 +2318,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				const float p_ = kept_[i_ * 8 + v_];
 				const float student_exp_ = kept_2_[i_ * 8 + v_];
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-				d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+				d_student_out_[v_] = kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_));
 			}
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -2315,14 +2334,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_4_ = teacher_2_ / t_;
+					const float t_4_ = kg_rough_div(teacher_2_, t_);
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = expf(t_log_);
+					const float p_ = __expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
-					const float t_6_ = student_2_ / t_;
-					const float student_exp_ = expf(t_6_ - s_base_);
-					d_student_out_[v_] = d_s_log_ / t_ + (t_3_ ? 0.0f : d_s_total_ * student_exp_ / t_);
+					const float t_6_ = kg_rough_div(student_2_, t_);
+					const float student_exp_ = __expf(t_6_ - s_base_);
+					d_student_out_[v_] = kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_));
 				}
 				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 			}

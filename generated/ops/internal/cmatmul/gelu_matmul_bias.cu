@@ -58,6 +58,12 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
+// 1/(1+exp(-x)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+	const float e = __expf(-fabsf(x));
+	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -245,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float x_2_ = kg_from_f16(x_[a_pos_ * size_K_ + k_pos_]);
-				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				a_value_ = h_;
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
@@ -343,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float x_2_ = kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]);
-				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				a_value_ = h_;
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
@@ -539,7 +545,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float x_2_ = kg_from_f16(x_[a_pos_ * size_K_ + k_pos_]);
-				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				a_value_ = h_;
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
@@ -637,7 +643,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float x_2_ = kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]);
-				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				a_value_ = h_;
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
@@ -1150,7 +1156,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
 				const float d_h_ = sum_[i_ * 4 + j_];
 				const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
 			}
 		}
@@ -1196,7 +1202,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
 				const float x_2_ = kg_from_f16(x_[k_pos_ * size_K_ + a_pos_]);
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 				a_value_ = h_;
 			}
@@ -1514,7 +1520,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
 				const float d_h_ = sum_[i_ * 4 + j_];
 				const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
 			}
 		}
@@ -1560,7 +1566,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
 				const float x_2_ = kg_from_bf16(x_[k_pos_ * size_K_ + a_pos_]);
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 				a_value_ = h_;
 			}
@@ -2074,7 +2080,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
 				const float d_h_ = sum_[i_ * 4 + j_];
 				const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
 			}
 		}
@@ -2131,7 +2137,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
 				const float x_2_ = kg_from_f16(x_[k_pos_ * size_K_ + b_pos_]);
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 				b_value_ = h_;
 			}
@@ -2270,7 +2276,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
 				const float d_h_ = sum_[i_ * 4 + j_];
 				const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
 			}
 		}
@@ -2327,7 +2333,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
 				const float x_2_ = kg_from_bf16(x_[k_pos_ * size_K_ + b_pos_]);
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
 				const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 				b_value_ = h_;
 			}

@@ -67,6 +67,19 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
+// 1/(1+exp(-x)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+	const float e = __expf(-fabsf(x));
+	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+}
+
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // 1/sqrt(x).
 __device__ __forceinline__ float kg_rsqrt(float x) {
 	return 1.0f / sqrtf(x);
@@ -140,7 +153,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -736,11 +755,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? kg_from_f16(x_[a_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
+				const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
 				const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (kg_from_f16(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_]) + kg_from_f16(beta_[k_pos_]);
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
@@ -1061,11 +1080,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
+				const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
 				const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
@@ -1283,11 +1302,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? kg_from_f16(x_[a_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
+				const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
 				const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (kg_from_f16(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_]) + kg_from_f16(beta_[k_pos_]);
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
@@ -1394,11 +1413,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
 				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
+				const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
+				const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
 				const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				a_value_ = h_;
 			}
 			a_tile_[k_ * 65 + a_at_] = a_value_;
@@ -2955,9 +2974,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
 				const float first_ = t_ ? kg_from_f16(x_[k_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_ = kg_rough_div(rest_sum_[k_pos_], t_2_);
 				const float h_gelu_x_ = (kg_from_f16(x_[k_pos_ * size_K_ + a_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_f16(gamma_[a_pos_]) + kg_from_f16(beta_[a_pos_]);
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				a_value_ = h_;
 			}
@@ -3819,9 +3838,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			float a_value_ = 0.0f;
 			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
 				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_ = kg_rough_div(rest_sum_[k_pos_], t_2_);
 				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + a_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_bf16(gamma_[a_pos_]) + kg_from_bf16(beta_[a_pos_]);
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				a_value_ = h_;
 			}
@@ -4400,9 +4419,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
 				const float first_ = t_ ? kg_from_f16(x_[k_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_ = kg_rough_div(rest_sum_[k_pos_], t_2_);
 				const float h_gelu_x_ = (kg_from_f16(x_[k_pos_ * size_K_ + b_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_f16(gamma_[b_pos_]) + kg_from_f16(beta_[b_pos_]);
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				b_value_ = h_;
 			}
@@ -4601,9 +4620,9 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			float b_value_ = 0.0f;
 			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
 				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_ = kg_rough_div(rest_sum_[k_pos_], t_2_);
 				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + b_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_bf16(gamma_[b_pos_]) + kg_from_bf16(beta_[b_pos_]);
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+				const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 				b_value_ = h_;
 			}

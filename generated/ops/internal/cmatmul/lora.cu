@@ -52,6 +52,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -474,7 +481,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3(
 		}
 		__syncthreads();
 	}
-	const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, 1)));
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
@@ -668,7 +675,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3(
 		}
 		__syncthreads();
 	}
-	const float t_ = args->alpha_ / float(max(size_Rank_, 1));
+	const float t_ = kg_rough_div(args->alpha_, float(max(size_Rank_, 1)));
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll

@@ -60,6 +60,13 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -118,7 +125,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -277,7 +290,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_masked_mean_f16_2(
 		total_ += total_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[b_ * size_H_ + h_] = kg_to_f16(total_ / float(max(count_[b_], 1)));
+		y_[b_ * size_H_ + h_] = kg_to_f16(kg_rough_div(total_, float(max(count_[b_], 1))));
 	}
 }
 
@@ -334,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_masked_mean_bf16_2
 		total_ += total_parts_[i_ * columns_ + column_];
 	}
 	if (thread_ < columns_) {
-		y_[b_ * size_H_ + h_] = kg_to_bf16(total_ / float(max(count_[b_], 1)));
+		y_[b_ * size_H_ + h_] = kg_to_bf16(kg_rough_div(total_, float(max(count_[b_], 1))));
 	}
 }
 
@@ -457,7 +470,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
 			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
 		}
 	} else {
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -465,7 +478,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
 			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
 		}
 	}
 }
@@ -506,7 +519,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
-				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
+				d_x_out_[v_] = t_ ? kg_rough_div(d_y_2_, t_2_) : 0.0f;
 			}
 			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
 			kg_store_f16x8(d_x_ + at_4_ + h_, d_x_out_);
@@ -517,7 +530,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
 			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_f16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_f16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_f16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
 		}
 	}
 }
@@ -549,7 +562,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
 			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
 		}
 	} else {
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -557,7 +570,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
 			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
 		}
 	}
 }
@@ -598,7 +611,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
-				d_x_out_[v_] = t_ ? d_y_2_ / t_2_ : 0.0f;
+				d_x_out_[v_] = t_ ? kg_rough_div(d_y_2_, t_2_) : 0.0f;
 			}
 			const int at_4_ = (b_ * size_L_ + l_) * size_H_;
 			kg_store_bf16x8(d_x_ + at_4_ + h_, d_x_out_);
@@ -609,7 +622,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_b
 			const int at_2_ = at_ / size_H_;
 			const int l_ = at_2_ % size_L_;
 			const int b_ = at_2_ / size_L_;
-			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_from_bf16(d_y_[b_ * size_H_ + h_]) / float(max(count_[b_], 1)) : 0.0f);
+			d_x_[(b_ * size_L_ + l_) * size_H_ + h_] = kg_to_bf16(int(mask_[b_ * size_L_ + l_]) != 0 ? kg_rough_div(kg_from_bf16(d_y_[b_ * size_H_ + h_]), float(max(count_[b_], 1))) : 0.0f);
 		}
 	}
 }

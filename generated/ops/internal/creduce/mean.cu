@@ -59,6 +59,13 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -87,7 +94,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -396,14 +409,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f16(
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_f16(t_);
 		}
 	} else {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_f16(t_);
 		}
@@ -424,7 +437,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f16_wide
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_) * 8;
@@ -435,7 +448,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_f16_wide
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_f16(t_);
 		}
@@ -455,14 +468,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_bf16(
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			d_x_[p_] = kg_to_bf16(t_);
 		}
 	} else {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(t_);
 		}
@@ -483,7 +496,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_bf16_wid
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_) * 8;
@@ -494,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_grad_bf16_wid
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
-		const float t_ = d_y_[0] / float(max(size_P_, 1));
+		const float t_ = kg_rough_div(d_y_[0], float(max(size_P_, 1)));
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			d_x_[p_] = kg_to_bf16(t_);
 		}

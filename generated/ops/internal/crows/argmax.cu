@@ -37,12 +37,24 @@ __device__ __forceinline__ float kg_from_bf16(unsigned short x) {
 
 // NaN if either side is NaN, which fmaxf does not give.
 __device__ __forceinline__ float kg_max(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x > y || isnan(x) ? x : y;
+#endif
 }
 
 // NaN if either side is NaN, which fminf does not give.
 __device__ __forceinline__ float kg_min(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x < y || isnan(x) ? x : y;
+#endif
 }
 
 // Whether x takes the place of best in a search for the greatest value: the

@@ -61,6 +61,13 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // 1/sqrt(x).
 __device__ __forceinline__ float kg_rsqrt(float x) {
 	return 1.0f / sqrtf(x);
@@ -124,7 +131,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -335,7 +348,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -418,7 +431,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -493,7 +506,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -576,7 +589,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 		sumsq_ += sumsq_parts_[s_];
 	}
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -859,7 +872,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -963,7 +976,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
@@ -1055,7 +1068,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1159,7 +1172,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll

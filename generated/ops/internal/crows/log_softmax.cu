@@ -54,7 +54,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 
 // NaN if either side is NaN, which fmaxf does not give.
 __device__ __forceinline__ float kg_max(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x > y || isnan(x) ? x : y;
+#endif
 }
 
 // The sum over the warp, the same bits in each lane.
@@ -137,7 +143,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -1115,7 +1127,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_f16(d_y_2_ + d_logtotal_ * expf(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_));
+					d_x_[at_ + d_] = kg_to_f16(d_y_2_ + d_logtotal_ * __expf(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_));
 				}
 			}
 		}
@@ -1204,7 +1216,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ + d_logtotal_ * expf(x_2_ - base_ - logtotal_);
+				d_x_out_[v_] = d_y_2_ + d_logtotal_ * __expf(x_2_ - base_ - logtotal_);
 			}
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1220,7 +1232,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
-					d_x_out_[v_] = d_y_2_ + d_logtotal_ * expf(x_2_ - base_ - logtotal_);
+					d_x_out_[v_] = d_y_2_ + d_logtotal_ * __expf(x_2_ - base_ - logtotal_);
 				}
 				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 			}
@@ -1286,7 +1298,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * expf(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * __expf(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
 				}
 			}
 		}
@@ -1375,7 +1387,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ + d_logtotal_ * expf(x_2_ - base_ - logtotal_);
+				d_x_out_[v_] = d_y_2_ + d_logtotal_ * __expf(x_2_ - base_ - logtotal_);
 			}
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1391,7 +1403,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
-					d_x_out_[v_] = d_y_2_ + d_logtotal_ * expf(x_2_ - base_ - logtotal_);
+					d_x_out_[v_] = d_y_2_ + d_logtotal_ * __expf(x_2_ - base_ - logtotal_);
 				}
 				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 			}

@@ -58,6 +58,13 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -116,7 +123,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -275,7 +288,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f16(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
 		y_[r_] = kg_to_f16(y_reduced_);
 	}
 }
@@ -337,7 +350,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f16_wide(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
 		y_[r_] = kg_to_f16(y_reduced_);
 	}
 }
@@ -384,7 +397,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_bf16(
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}
 }
@@ -446,7 +459,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_bf16_wide
 		y_reduced_sum_ += y_reduced_sum_parts_[s_];
 	}
 	if (thread_ == 0) {
-		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
+		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}
 }
@@ -548,14 +561,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_f16(
 			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
-			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]) / t_);
+			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_rough_div(kg_from_f16(d_y_[r_]), t_));
 		}
 	} else {
 		const float t_ = float(max(size_D_, 1));
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
-			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]) / t_);
+			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_rough_div(kg_from_f16(d_y_[r_]), t_));
 		}
 	}
 }
@@ -583,7 +596,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_f16_
 			const int at_ = from_ + (i_ * 256 + thread_) * 8;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
-			const float t_2_ = kg_from_f16(d_y_[r_]) / t_;
+			const float t_2_ = kg_rough_div(kg_from_f16(d_y_[r_]), t_);
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				d_x_out_[v_] = t_2_;
@@ -596,7 +609,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_f16_
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
-			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_from_f16(d_y_[r_]) / t_);
+			d_x_[r_ * size_D_ + d_] = kg_to_f16(kg_rough_div(kg_from_f16(d_y_[r_]), t_));
 		}
 	}
 }
@@ -623,14 +636,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_bf16
 			const int at_ = from_ + (i_ * 256 + thread_);
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
-			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
+			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_rough_div(kg_from_bf16(d_y_[r_]), t_));
 		}
 	} else {
 		const float t_ = float(max(size_D_, 1));
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
-			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
+			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_rough_div(kg_from_bf16(d_y_[r_]), t_));
 		}
 	}
 }
@@ -658,7 +671,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_bf16
 			const int at_ = from_ + (i_ * 256 + thread_) * 8;
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
-			const float t_2_ = kg_from_bf16(d_y_[r_]) / t_;
+			const float t_2_ = kg_rough_div(kg_from_bf16(d_y_[r_]), t_);
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				d_x_out_[v_] = t_2_;
@@ -671,7 +684,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_grad_bf16
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
 			const int d_ = at_ % size_D_;
 			const int r_ = at_ / size_D_;
-			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_from_bf16(d_y_[r_]) / t_);
+			d_x_[r_ * size_D_ + d_] = kg_to_bf16(kg_rough_div(kg_from_bf16(d_y_[r_]), t_));
 		}
 	}
 }

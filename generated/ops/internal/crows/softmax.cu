@@ -56,7 +56,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 
 // NaN if either side is NaN, which fmaxf does not give.
 __device__ __forceinline__ float kg_max(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+	float r;
+	asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
+#else
 	return x > y || isnan(x) ? x : y;
+#endif
 }
 
 // The sum over the warp, the same bits in each lane.
@@ -79,6 +85,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// The quotient to two units in its last place.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+	return r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -139,7 +152,13 @@ __device__ __forceinline__ void kg_store_f16x8(unsigned short *to, const float *
 
 // Rounds two floats, the first into the lower half.
 __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
+#if __CUDA_ARCH__ >= 800
+	unsigned r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(x[1]), "f"(x[0]));
+	return r;
+#else
 	return unsigned(kg_to_bf16(x[0])) | unsigned(kg_to_bf16(x[1])) << 16;
+#endif
 }
 
 // Rounds eight floats and stores them at a multiple of 16 bytes.
@@ -420,7 +439,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					const float e_ = expf(x_2_ - base_);
+					const float e_ = __expf(x_2_ - base_);
 					total_run_ += e_;
 				}
 			}
@@ -445,8 +464,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					const float e_ = expf(x_2_ - base_);
-					y_[at_ + d_] = kg_to_f16(t_ ? 0.0f : e_ / total_);
+					const float e_ = __expf(x_2_ - base_);
+					y_[at_ + d_] = kg_to_f16(t_ ? 0.0f : kg_rough_div(e_, total_));
 				}
 			}
 		}
@@ -526,7 +545,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float e_ = expf(x_2_ - base_);
+				const float e_ = __expf(x_2_ - base_);
 				total_thread_ += e_;
 				kept_[i_ * 8 + v_] = e_;
 			}
@@ -542,7 +561,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = expf(x_2_ - base_);
+					const float e_ = __expf(x_2_ - base_);
 					total_run_ += e_;
 				}
 			}
@@ -566,7 +585,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
-				y_out_[v_] = t_ ? 0.0f : e_ / total_;
+				y_out_[v_] = t_ ? 0.0f : kg_rough_div(e_, total_);
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
@@ -580,8 +599,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = expf(x_2_ - base_);
-					y_out_[v_] = t_ ? 0.0f : e_ / total_;
+					const float e_ = __expf(x_2_ - base_);
+					y_out_[v_] = t_ ? 0.0f : kg_rough_div(e_, total_);
 				}
 				kg_store_f16x8(y_ + at_ + d_, y_out_);
 			}
@@ -641,7 +660,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float e_ = expf(x_2_ - base_);
+					const float e_ = __expf(x_2_ - base_);
 					total_run_ += e_;
 				}
 			}
@@ -666,8 +685,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float e_ = expf(x_2_ - base_);
-					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ / total_);
+					const float e_ = __expf(x_2_ - base_);
+					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : kg_rough_div(e_, total_));
 				}
 			}
 		}
@@ -747,7 +766,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float e_ = expf(x_2_ - base_);
+				const float e_ = __expf(x_2_ - base_);
 				total_thread_ += e_;
 				kept_[i_ * 8 + v_] = e_;
 			}
@@ -763,7 +782,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = expf(x_2_ - base_);
+					const float e_ = __expf(x_2_ - base_);
 					total_run_ += e_;
 				}
 			}
@@ -787,7 +806,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
-				y_out_[v_] = t_ ? 0.0f : e_ / total_;
+				y_out_[v_] = t_ ? 0.0f : kg_rough_div(e_, total_);
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
@@ -801,8 +820,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = expf(x_2_ - base_);
-					y_out_[v_] = t_ ? 0.0f : e_ / total_;
+					const float e_ = __expf(x_2_ - base_);
+					y_out_[v_] = t_ ? 0.0f : kg_rough_div(e_, total_);
 				}
 				kg_store_bf16x8(y_ + at_ + d_, y_out_);
 			}
