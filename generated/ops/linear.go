@@ -103,6 +103,7 @@ var linearOp = runtime.Op{
 			C:          cmatmul.LinearF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, M: []uint8{0}, N: []uint8{2}, K: []uint8{1}, TransB: true},
 		}},
 		Ref: linearF32Ref,
 	}, {
@@ -117,6 +118,7 @@ var linearOp = runtime.Op{
 			C:          cmatmul.LinearF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, M: []uint8{0}, N: []uint8{2}, K: []uint8{1}, TransB: true},
 		}},
 		Ref: linearF16Ref,
 	}, {
@@ -131,6 +133,7 @@ var linearOp = runtime.Op{
 			C:          cmatmul.LinearBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, M: []uint8{0}, N: []uint8{2}, K: []uint8{1}, TransB: true},
 		}},
 		Ref: linearBF16Ref,
 	}},
@@ -176,6 +179,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -185,6 +189,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{2}, N: []uint8{1}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -218,6 +223,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -227,6 +233,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, M: []uint8{2}, N: []uint8{1}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -260,6 +267,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -269,6 +277,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, M: []uint8{2}, N: []uint8{1}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},

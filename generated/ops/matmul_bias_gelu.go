@@ -409,6 +409,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, GELU: true},
 		}},
 		Ref: matMulBiasGELUNNF32Ref,
 	}, {
@@ -424,6 +425,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, GELU: true},
 		}},
 		Ref: matMulBiasGELUNNF16Ref,
 	}, {
@@ -439,6 +441,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, GELU: true},
 		}},
 		Ref: matMulBiasGELUNNBF16Ref,
 	}},
@@ -486,6 +489,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUNTF32Ref,
 	}, {
@@ -501,6 +505,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUNTF16Ref,
 	}, {
@@ -516,6 +521,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 8, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUNTBF16Ref,
 	}},
@@ -563,6 +569,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUTNF32Ref,
 	}, {
@@ -578,6 +585,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUTNF16Ref,
 	}, {
@@ -593,6 +601,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUTNBF16Ref,
 	}},
@@ -640,6 +649,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUTTF32Ref,
 	}, {
@@ -655,6 +665,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUTTF16Ref,
 	}, {
@@ -670,6 +681,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasGELUTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 8, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true, GELU: true},
 		}},
 		Ref: matMulBiasGELUTTBF16Ref,
 	}},
@@ -730,6 +742,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -739,6 +752,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -914,6 +928,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -923,6 +938,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1098,6 +1114,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 7}, {Tensor: 5, Write: true}},
@@ -1107,6 +1124,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},
@@ -1282,6 +1300,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 0}, {Tensor: 5, Write: true}},
@@ -1291,6 +1310,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8, Write: true}},

@@ -641,6 +641,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -650,6 +651,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -692,6 +694,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -701,6 +704,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -743,6 +747,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -752,6 +757,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -822,6 +828,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -831,6 +838,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -873,6 +881,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -882,6 +891,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -924,6 +934,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -933,6 +944,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1003,6 +1015,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -1012,6 +1025,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1054,6 +1068,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -1063,6 +1078,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1105,6 +1121,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -1114,6 +1131,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1184,6 +1202,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1193,6 +1212,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1235,6 +1255,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1244,6 +1265,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1286,6 +1308,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1295,6 +1318,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
