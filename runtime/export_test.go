@@ -34,7 +34,8 @@ func OpenCPUOn(wrap func(backend.Backend) backend.Backend) (*Device, error) {
 
 // OpenCUDAOn opens a CUDA device on a backend of the test's own.
 func OpenCUDAOn(b backend.Backend, opts ...Option) *Device {
-	d := newDevice(b, false, configured(opts))
-	d.cuda = true
+	c := configured(opts)
+	d := newDevice(b, false, c)
+	d.cuda, d.libraries = true, !c.generated
 	return d
 }

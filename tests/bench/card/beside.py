@@ -81,6 +81,12 @@ def ours_per_second(program, text):
     return (long - short) / (after - before), held
 
 
+def measured(command):
+    """What card prints, by operation and type."""
+    lines = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines()
+    return {(l["op"], l["type"]): l for l in map(json.loads, lines)}
+
+
 def models(program, text):
     print("character model, float32:")
     rate, held = ours_per_second(program, text)
@@ -98,10 +104,7 @@ def main():
     print(f"copy: {copy:.0f} GB/s")
     del a, b
     torch.cuda.empty_cache()
-    ours = {}
-    for text in subprocess.run([sys.argv[1]], stdout=subprocess.PIPE, check=True, text=True).stdout.splitlines():
-        l = json.loads(text)
-        ours[l["op"], l["type"]] = l
+    ours, generated = measured([sys.argv[1]]), measured([sys.argv[1], "-generated"])
     x = torch.zeros(64, device="cuda")
 
     def chain():
@@ -123,6 +126,9 @@ def main():
             else:
                 rate = lambda ms: f"{100 * l['bytes'] / ms / 1e6 / copy:.0f}%"
             print(f"{op + ' ' + name:28}{l['ms']:9.3f}{rate(l['ms']):>8}{rate(eager):>8}{rate(compiled):>9}")
+            if l["flops"]:
+                l = generated[op, name]
+                print(f"{'  by a generated kernel':28}{l['ms']:9.3f}{rate(l['ms']):>8}")
         torch.cuda.empty_cache()
     program = os.path.join(os.path.dirname(sys.argv[1]), "charlm")
     if os.path.exists(program):
